@@ -9,6 +9,7 @@
 #include "learn/exchange.h"
 #include "learn/learner.h"
 #include "learn/parts.h"
+#include "learn/posted.h"
 #include "search/incumbent.h"
 #include "search/units.h"
 #include "solver.h"
@@ -98,6 +99,11 @@ i64 read_units(const Problem* problem, bound_t* words) {
 
 // Takes units from elsewhere (2 n_vars words), which hold in solutions better than the incumbent.
 void write_units(const Problem* problem, const bound_t* words) { tell_units(problem, words); }
+
+// Posts the row sum of terms <= high, which holds in solutions better than the incumbent, at a place.
+void post_row(const Problem* problem, i32 place, i64 high, const Term* terms, i32 n_terms) {
+  post(problem, place, high, terms, n_terms);
+}
 
 #ifdef TRACE
 // Makes blocks write a trace of the search from now on; null ends that.

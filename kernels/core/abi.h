@@ -33,6 +33,8 @@ constexpr i32 N_DEPTHS = 25;  // classes of depths
 constexpr i32 STATE_BYTES = 512;  // room for a block's state in the static shared memory of the GPU's kernel
 constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
 constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
+constexpr i32 POSTED_ROWS = 32;  // linear rows that the host posts to learners: bits of a word
+constexpr i32 POSTED_TERMS = 512;  // of such a row, at most
 
 // Op of turbo_fzn/tnf/language.py.
 enum Operator {
@@ -284,6 +286,19 @@ struct alignas(16) Parcel {
   i32 length;
 };
 
+// Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted.
+struct alignas(64) Postbox {
+  i64 version;  // grows with each row
+};
+
+// A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used.
+struct alignas(64) Posted {
+  i64 sequence;  // odd while it is written
+  i64 high;
+  i64 used;      // explanations by the row, in all learners
+  i32 n_terms;
+};
+
 // A solution; followed by n_exports values of type bound_t.
 struct RingSlot {
   i64 sequence, objective, block, method;
@@ -356,6 +371,8 @@ struct Problem {
   const i32* wide_wakes;              // as `linear_wakes`
   i32 n_wides;
   i32 most_arguments;                 // of a wide row
+  Postbox* posted;                    // null where the host posts no rows
+  i64 posted_bytes;                   // of a row in it, with its terms
 };
 
 #include "abi_check.h"

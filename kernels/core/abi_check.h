@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "a4f9e41d3e33e39b"
+#define ABI_DIGEST "106520a2affa0b94"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -25,6 +25,8 @@ SAME(N_DEPTHS, 25);
 SAME(STATE_BYTES, 512);
 SAME(EXCHANGE_SLOTS, 512);
 SAME(EXCHANGE_LITERALS, 8);
+SAME(POSTED_ROWS, 32);
+SAME(POSTED_TERMS, 512);
 SAME(OP_ADD, 0);
 SAME(OP_MUL, 1);
 SAME(OP_DIV, 2);
@@ -256,12 +258,19 @@ SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16);
 SAME(offsetof(Parcel, sequence), 0);
 SAME(offsetof(Parcel, length), 8);
+SAME(sizeof(Postbox), 64);
+SAME(offsetof(Postbox, version), 0);
+SAME(sizeof(Posted), 64);
+SAME(offsetof(Posted, sequence), 0);
+SAME(offsetof(Posted, high), 8);
+SAME(offsetof(Posted, used), 16);
+SAME(offsetof(Posted, n_terms), 24);
 SAME(sizeof(RingSlot), 32);
 SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 560);
+SAME(sizeof(Problem), 576);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -348,6 +357,8 @@ SAME(offsetof(Problem, wide_arguments), 536);
 SAME(offsetof(Problem, wide_wakes), 544);
 SAME(offsetof(Problem, n_wides), 552);
 SAME(offsetof(Problem, most_arguments), 556);
+SAME(offsetof(Problem, posted), 560);
+SAME(offsetof(Problem, posted_bytes), 568);
 
 #undef BY_WIDTH
 #undef SAME

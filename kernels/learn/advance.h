@@ -24,6 +24,7 @@
 #include "lists.h"
 #include "literal.h"
 #include "parts.h"
+#include "posted.h"
 #include "sides.h"
 #include "trail.h"
 #include "wake.h"
@@ -187,6 +188,7 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
       if (w.rows[i] != self) queue_row(l, w.rows[i], priority);
     }
   }
+  wake_posted(l, e.side, self);
   for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
     if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }

@@ -13,6 +13,7 @@
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"
+#include "posted.h"
 #include "rules.h"
 #include "rules_product.h"
 #include "sides.h"
@@ -112,6 +113,7 @@ DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises&
 #ifdef CHECK_EXPLANATIONS
   check_whole(l, row, why, a, t);
 #endif
+  count_use(l, row);
   statistics(l).explanations += good;
   statistics(l).premises += why.count;
 }

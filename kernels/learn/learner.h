@@ -31,6 +31,7 @@
 #include "literal.h"
 #include "memory.h"
 #include "parts.h"
+#include "posted.h"
 #include "resolvent.h"
 #include "restart.h"
 #include "sides.h"
@@ -151,6 +152,8 @@ DEVICE void tend_root(Learner& l) {
   }
   if (!trail(l).exhausted) hear_others(l);
   if (!trail(l).exhausted) tighten_objective(l);
+  if (!trail(l).exhausted) hear_rows(l);
+  tell_use(l);
   read_incumbent(l);
 }
 
@@ -258,7 +261,7 @@ DEVICE bool step(Learner& l) {
   } else {
     if (t.level == 0) tend_root(l);
     if (t.exhausted) return false;
-    if (t.size > t.head) return true;  // level 0 has news
+    if (t.size > t.head || !is_queue_empty(l)) return true;  // level 0 has news
     if (wants_restart(l)) {
       restart(l);
       return true;
@@ -300,26 +303,30 @@ DEVICE bool has_fused_rows(const Block& b) {
   return may && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
 }
 
-// The model of this learner: the common one, or a copy in `own` without fused rows.
-DEVICE const Problem* rows_of(const Block& b, Problem& own) {
-  if (has_fused_rows(b)) return b.problem;
-  own = *b.problem;
-  own.n_linears = own.n_links = own.n_clauses = own.most_terms = 0;
+// The model of this learner: a copy, which may be without fused rows, and has room for posted ones.
+DEVICE Problem rows_of(const Block& b) {
+  Problem own = *b.problem;
+  if (!has_fused_rows(b)) {
+    own.n_linears = own.n_terms = own.n_links = own.n_clauses = own.most_terms = 0;
+    own.linear_wakes = 0;
+  }
   if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
-  return &own;
+  expect_rows(own);
+  return own;
 }
 
 // Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block must
 // search in another way: the learner has not begun, or, where it is the only block, has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
-  Problem own;
-  const Problem* p = rows_of(b, own);
+  Problem own = rows_of(b);
+  const Problem* p = &own;
   WholeLearner l = {};
   l.block = &b;
   l.problem = p;
   l.statistics = &p->learn_statistics[b.index];
   restarts(l).role = p->roles[b.index];
   if (!lay_out(l, memory, p->learn_bytes)) return false;
+  own_linears(l, own);
   clear_state(b);
   bool finite = !has_infinite_bound(p);
   if (finite && !clear_learner(l)) return false;

@@ -19,6 +19,7 @@
 #include "lists.h"
 #include "literal.h"
 #include "parts.h"
+#include "posted.h"
 #include "resolvent.h"
 #include "restart.h"
 #include "sides.h"
@@ -43,6 +44,7 @@ struct WholeLearner : Learner {
   Guidance guidance;
   Restarts restarts;
   Exchange exchange;
+  PostedRows posted;
 };
 
 #define FOUND(Type, name)                                                     \
@@ -65,6 +67,7 @@ FOUND(Heap, heap)
 FOUND(Guidance, guidance)
 FOUND(Restarts, restarts)
 FOUND(Exchange, exchange)
+FOUND(PostedRows, posted)
 #undef FOUND
 
 constexpr i32 SPARE_BYTES = 4096;  // for alignment
@@ -75,7 +78,7 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
          learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + heap_bytes(p) +
-         guidance_bytes(p) + exchange_bytes(p);
+         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p);
 }
 
 // Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
@@ -100,6 +103,7 @@ DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   take_memory(l.heap, p, room);
   take_memory(l.guidance, p, room);
   take_memory(l.exchange, p, room);
+  take_memory(l.posted, p, room);
   ASSERT(room.next <= memory + bytes);
   return true;
 }

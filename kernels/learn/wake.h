@@ -52,7 +52,7 @@ DEVICE i64 most_wakes(const Problem* p) {
       count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
     }
   }
-  if (p->n_linears) count += p->linear_wakes[n_sides(p)] - p->linear_wakes[0];
+  if (p->linear_wakes) count += p->linear_wakes[n_sides(p)] - p->linear_wakes[0];
   if (p->n_wides) count += p->wide_wakes[n_sides(p)] - p->wide_wakes[0];
   return count;
 }
@@ -158,7 +158,7 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   const Problem* p = problem(l);
   for (i32 priority = AT_ONCE; priority < N_PRIORITIES; ++priority) {
     own.start[priority] = *end;
-    if (priority == SUMS && p->n_linears) add_listed_wakes(l, end, p->linear_wakes, side, p->n_rows);
+    if (priority == SUMS && p->linear_wakes) add_listed_wakes(l, end, p->linear_wakes, side, p->n_rows);
     if (priority == WHOLE && p->n_wides) add_listed_wakes(l, end, p->wide_wakes, side, p->n_rows + p->n_linears);
     for (i32 i = from; i < to; ++i) {
       i32 row = load_constant(&problem(l)->watchers[i]);

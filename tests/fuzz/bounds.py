@@ -20,12 +20,13 @@ from fuzz.judge import Verdict
 from fuzz.scope import Scope
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, objective_of
-from turbo_fzn.bounds import root, tree
+from turbo_fzn.bounds import beside, root, tree
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.listener import NO_SOLUTION
+from turbo_fzn.bounds.reasons import Reason, reason_of
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import TurboError
@@ -97,7 +98,7 @@ class Watch:
         self.relaxation = relaxation
         self.points = list(zip(points, objectives))
         self.best: Callable[[], int] = lambda: NO_SOLUTION
-        self.n_certificates = 0
+        self.n_certificates = self.n_reasons = 0
 
     def better(self) -> list[list[int]]:
         return [point for point, objective in self.points if objective < self.best()]
@@ -123,6 +124,13 @@ class Watch:
         for point, objective in self.points:
             if objective <= most and is_in(point, before) and not is_in(point, after):
                 raise Unsound(f"fixing excludes the solution {point}")
+
+    def reason(self, reason: Reason | None, places: np.ndarray) -> None:
+        """An inequality for learners holds at every better solution."""
+        columns = {place: column for column, place in enumerate(places.tolist())}
+        for point in self.better() if reason is not None else ():
+            if sum(value * point[columns[place]] for place, value in reason.entries.items()) > reason.high:
+                raise Unsound(f"{reason} excludes the solution {point}")
 
 
 Box = tuple[np.ndarray, np.ndarray]
@@ -165,6 +173,7 @@ def proved_value(
 def watched(watch: Watch, liar: bool) -> Iterator[None]:
     """While this lasts, every certificate and every cut is checked."""
     certify, build, program = Certifier.certify, Certifier.__init__, root.Program
+    pause = beside.REASON_SECONDS
 
     def certify_and_check(self, duals, lower, upper, objective=1):  # type: ignore[no-untyped-def]
         certificate = certify(self, duals, lower, upper, objective)
@@ -182,13 +191,21 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         watch.fixed((lower, upper), after, most)
         return columns, lows, highs
 
+    def reason_and_check(multipliers, rows, lower, upper, places):  # type: ignore[no-untyped-def]
+        reason = reason_of(multipliers, rows, lower, upper, places)
+        watch.reason(reason, places)
+        watch.n_reasons += reason is not None
+        return reason
+
     root.fix = tree.fix = fix_and_check
+    beside.reason_of, beside.REASON_SECONDS = reason_and_check, 0  # type: ignore[assignment]
     Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
     root.Program = Liar if liar else program  # type: ignore[misc]
     try:
         yield
     finally:
         root.fix = tree.fix = fix
+        beside.reason_of, beside.REASON_SECONDS = reason_of, pause
         Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore
 
 

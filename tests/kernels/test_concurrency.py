@@ -223,6 +223,18 @@ for goal, percent in (("satisfy", 0), ("maximize cost", 50)):
 for roles in (("prover", "finder"), ("follower", "finder", "prover")):
     found, _, statistics = run("cpu", "maximize cost", blocks=4, lns_percent=50, roles=roles)
     assert found and statistics["complete"]
+import numpy as np
+from support.engines import OpenEngine
+from support.market_split import market_split_model
+from turbo_fzn.engine.contract import Inequality
+engine = OpenEngine(market_split_model(), blocks=2, roles=("finder", "prover"), learn_bytes=2**24, posts=True)
+engine.start()
+for i in range(3000):  # while the learners restart often
+    variables = np.arange(i % 7, 30, dtype=np.int32)
+    engine.post(Inequality(variables, np.ones(len(variables), np.int64), 10**6 + i, 2**63 - 1, "root" * (i % 5 == 0)))
+    engine.poll()
+engine.close()
+assert any(one.n_terms for one in engine.places.records)
 print("done")
 """
 

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 
 from support.command import PATIENCE
-from turbo_fzn.engine.contract import Engine, Found, Roots
+from turbo_fzn.engine.contract import Engine, Found, Inequality, Roots
 from turbo_fzn.engine.together.team import Team
 
 
@@ -72,6 +72,10 @@ class Scripted:
     def suggest(self, values: np.ndarray) -> None:
         self.meet("suggest")
         self.asked.append(("suggest", values.tolist()))
+
+    def post(self, row: Inequality) -> None:
+        self.meet("post")
+        self.asked.append(("post", row.variables.tolist(), row.coefficients.tolist(), row.high))
 
     def raise_bound(self, bound: int) -> None:
         self.meet("raise_bound")

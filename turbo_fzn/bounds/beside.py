@@ -19,7 +19,8 @@ import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.bounds.listener import NO_SOLUTION, Store
-from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.bounds.reasons import Reason, reason_of
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF
 
@@ -34,6 +35,7 @@ END_SECONDS = 0.2
 PATIENCE_SECONDS = 4.0  # of processor time, which branch and bound gets in any case
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
+REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
 HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
 
 
@@ -54,6 +56,15 @@ class Boxes(Protocol):
 
     def suggest(self, values: np.ndarray) -> None:
         """Passes on a point (float [columns]) near which good solutions may lie."""
+        ...
+
+    @property
+    def learners(self) -> np.ndarray:
+        """The learners' variable of each column (int64 [columns]), -1 for none."""
+        ...
+
+    def post(self, reason: Reason, under: int, name: str) -> None:
+        """Passes on an inequality that holds in all solutions with sense * objective below `under`."""
         ...
 
 
@@ -203,7 +214,7 @@ class Beside(Bounder):
     def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
         super().__init__(share)
         self.make, self.boxes = make, boxes
-        self.suggested = -np.inf  # when
+        self.suggested = self.reasoned = -np.inf  # when
 
     def work(self) -> None:
         relaxation = self.make()
@@ -219,6 +230,7 @@ class Beside(Bounder):
         root.cut()
         self.n_cuts = root.n_cuts
         self.say("relaxation with cuts")
+        root.give_reasons()
         if not self.is_done():
             self.search(root)
         self.say("relaxation ends")
@@ -246,6 +258,18 @@ class Beside(Bounder):
         if now - self.suggested > SUGGESTION_SECONDS:
             self.suggested = now
             self.boxes.suggest(values)
+
+    def wants_reason(self) -> bool:
+        return self.now() - self.reasoned > REASON_SECONDS
+
+    def reason(
+        self, multipliers: np.ndarray, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, name: str = ""
+    ) -> None:
+        """Passes the sum of rows to learners."""
+        self.reasoned = self.now()
+        reason = reason_of(multipliers, rows, lower, upper, self.boxes.learners)
+        if reason is not None:
+            self.boxes.post(reason, self.best, name)
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
         """Propagates an integral point (float [n]) of the relaxation, which may be a solution."""

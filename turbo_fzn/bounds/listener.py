@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 
 NO_SOLUTION = 2**63 - 1  # larger than any bound
 
@@ -34,6 +34,17 @@ class Listener(Protocol):
 
     def suggest(self, values: np.ndarray) -> None:
         """Takes the point (float [columns]) of a linear program, near which good solutions may be."""
+        ...
+
+    def wants_reason(self) -> bool:
+        """Whether a node should give a reason."""
+        ...
+
+    def reason(
+        self, multipliers: np.ndarray, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, name: str = ""
+    ) -> None:
+        """Takes multipliers (integers [m]) of these rows, whose sum is an inequality that holds in general; it replaces
+        one with the same name. lower, upper (int64 [columns]): bounds of all better solutions."""
         ...
 
     def account(self, seconds: float) -> None:

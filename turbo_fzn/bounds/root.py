@@ -10,6 +10,7 @@ from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
+from turbo_fzn.domains import INFINITY
 
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round
@@ -17,6 +18,7 @@ MOST_TABLEAU_ROWS = 80
 IDLE_ROUNDS = 4  # without a gain, after which cutting ends
 LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all rounds
 CUT_SECONDS = 6.0
+MOST_REASONS = 12  # cuts that are passed on to learners
 ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
 
 
@@ -33,6 +35,7 @@ class Root:
         self.bound = -NO_SOLUTION
         self.n_cuts = 0
         self.value = -np.inf  # of the linear program
+        self.proof: tuple[np.ndarray, LinearRows] | None = None  # multipliers of rows: of the last bound
 
     def settle(self) -> Answer | None:
         """Solves the program and publishes the bound it proves. Returns None where it has no optimum or was stopped."""
@@ -43,6 +46,7 @@ class Root:
             self.publish(NO_SOLUTION)
             return None
         self.lower, self.upper = box
+        self.publish_interval()
         self.program.restrict(self.lower, self.upper)
         answer = self.program.solve()
         self.prove(answer)
@@ -65,10 +69,18 @@ class Root:
         if certificate.bound is not None:
             self.publish(self.relaxation.round_up(certificate.bound))
             self.fix(certificate)
+            self.proof = certificate.multipliers, self.rows
 
     def publish(self, bound: int) -> None:
         self.bound = max(self.bound, bound)
         self.listener.publish(self.bound)
+
+    def publish_interval(self) -> None:
+        """Publishes the end of the objective's interval, since rounded duals may prove less than that."""
+        sense, objective = self.relaxation.sense, self.relaxation.objective
+        end = sense * int((self.lower if sense > 0 else self.upper)[objective])
+        if abs(end) < INFINITY:
+            self.publish(self.relaxation.round_up(end))
 
     def fix(self, certificate: Certificate) -> None:
         best = self.listener.best
@@ -115,6 +127,20 @@ class Root:
         if slack.sum() > MOST_CUTS:
             self.program.remove(np.flatnonzero(slack))
             self.replace(self.rows.select(~slack))
+
+    def give_reasons(self) -> None:
+        """Passes on the sum of rows that proves the bound, and the cuts that count most in it."""
+        if self.proof is None:
+            return
+        multipliers, rows = self.proof
+        self.listener.reason(multipliers, rows, self.lower, self.upper, "root")
+        of_cuts = np.abs(multipliers)
+        of_cuts[: len(self.relaxation.rows)] = 0
+        for cut in np.argsort(-of_cuts, kind="stable")[:MOST_REASONS].tolist():
+            if of_cuts[cut]:
+                alone = np.zeros(len(rows), np.int64)
+                alone[cut] = np.sign(multipliers[cut])
+                self.listener.reason(alone, rows, self.lower, self.upper)
 
     def replace(self, rows: LinearRows) -> None:
         self.rows = rows

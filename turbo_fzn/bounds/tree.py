@@ -99,17 +99,23 @@ class Tree:
             answer = self.program.solve()
             certificate = self.certify(answer, lower, upper)
             if certificate is not None and certificate.refutes:
-                return
+                return self.give_reason(certificate)
             if certificate is not None and certificate.bound is not None and certificate.objective:
                 bound = max(bound, self.relaxation.round_up(certificate.bound))
             if self.is_cut_off(bound):
-                return
+                return self.give_reason(certificate)
             if not self.add_cuts(answer):
                 break
+        self.give_reason(certificate)
         self.learn(node, answer)
         changes = self.tighten(node, certificate, lower, upper)
         if np.all(lower <= upper):
             self.divide(bound, changes, answer, lower, upper)
+
+    def give_reason(self, certificate: Certificate | None) -> None:
+        """Passes on what proves the bound of a node, or that nothing is in it."""
+        if certificate is not None and self.listener.wants_reason():
+            self.listener.reason(certificate.multipliers, self.certifier.rows, self.lower, self.upper)
 
     def add_cuts(self, answer: Answer) -> bool:
         """Adds the deepest cuts of the separators at the answer's point. Returns whether there were any."""

@@ -41,6 +41,17 @@ class Roots(NamedTuple):
         return Roots(np.maximum(self.sides, other.sides), min(self.under, other.under))
 
 
+class Inequality(NamedTuple):
+    """sum of coefficients * variables <= high (int32 [k], int64 [k]; distinct variables of the TNF), in all solutions
+    with sense * objective below `under`. One with a `name` takes the place of that with the same name."""
+
+    variables: np.ndarray
+    coefficients: np.ndarray
+    high: int
+    under: int
+    name: str = ""
+
+
 class Engine(Protocol):
     """The search of one TNF model.
 
@@ -90,6 +101,11 @@ class Engine(Protocol):
     def suggest(self, values: np.ndarray) -> None:
         """Takes values of the TNF's variables (int64 [n], NO_WISH for none) near which good solutions may be; at any
         time. An engine may ignore them."""
+        ...
+
+    def post(self, row: Inequality) -> None:
+        """Takes an inequality that the caller has proved, which learners may propagate; at any time. An engine that has
+        no solution with sense * objective of at most `under` ignores it, and any engine may."""
         ...
 
     def raise_bound(self, bound: int) -> None:

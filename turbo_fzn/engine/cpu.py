@@ -13,12 +13,21 @@ from turbo_fzn import memory
 from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
-from turbo_fzn.engine.contract import NO_WISH, Found, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import (
+    NO_WISH,
+    Found,
+    Inequality,
+    Roots,
+    depth_statistics,
+    merge_statistics,
+    method_statistics,
+)
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout import fused, wide
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
+from turbo_fzn.engine.posted import ROW_BYTES, Places, first_postbox, terms_of, without
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
@@ -91,6 +100,8 @@ class CpuEngine:
             fused.count(self.problem, self.memory)
             wide.count(self.problem, self.memory)
         self.problem.common = ctypes.addressof(self.common)
+        self.problem.posted_bytes = ROW_BYTES
+        self.places = Places(self.memory["posted"]) if "posted" in self.memory else None
         self.units_read = 0  # version
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = _OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
@@ -133,6 +144,8 @@ class CpuEngine:
         }
         if (exchange := layout.first_exchange()) is not None:
             memory["exchange"] = exchange
+        if layout.settings.posts and layout.settings.roles:
+            memory["posted"] = first_postbox()
         return memory | (layout.rows_of_learners() if layout.settings.roles else {})
 
     def _run(self, index: int) -> None:
@@ -186,6 +199,16 @@ class CpuEngine:
         """Suggests values that learners try first in some of their runs. A mixture of two suggestions does no harm."""
         self.memory["wishes"][:] = np.where(values == NO_WISH, np.iinfo(self.layout.bound_type).min, values)
         self.common.wished = 1
+
+    def post(self, row: Inequality) -> None:
+        if self.places is None or self.common.best > row.under:
+            return
+        tnf = self.layout.tnf
+        kept = without(row, self.memory["links"].astype(bool), tnf.lower, tnf.upper)
+        if kept is not None:
+            terms = terms_of(kept)
+            place = self.places.take(row.name)
+            self.library.post_row(ctypes.byref(self.problem), place, kept.high, terms.ctypes.data, len(terms))
 
     def raise_bound(self, bound: int) -> None:
         self.common.host_bound = max(self.common.host_bound, bound)

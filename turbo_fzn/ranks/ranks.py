@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
-from turbo_fzn.engine.contract import MAXIMA, Found, Roots
+from turbo_fzn.engine.contract import MAXIMA, Found, Inequality, Roots
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError
@@ -295,6 +295,9 @@ class Ranks:
 
     def suggest(self, values: np.ndarray) -> None:
         self.team.suggest(values)
+
+    def post(self, row: Inequality) -> None:
+        self.team.post(row)
 
     def raise_bound(self, bound: int) -> None:
         self.team.raise_bound(bound)

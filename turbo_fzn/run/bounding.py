@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from turbo_fzn import floats
 from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside
 from turbo_fzn.bounds.listener import NO_SOLUTION, Store
+from turbo_fzn.bounds.reasons import Reason
 from turbo_fzn.bounds.relaxation import Relaxation
 from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import root
-from turbo_fzn.engine.contract import NO_WISH, Engine, Found
+from turbo_fzn.engine.contract import NO_WISH, Engine, Found, Inequality
 from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.judge import Judge
@@ -31,9 +32,11 @@ RELAXATION = -1  # the block number of solutions from the relaxation
 
 
 class _Helper(Protocol):
-    """Propagation in boxes; `found` collects solutions found on the way, `wishes` is the last suggestion."""
+    """Propagation in boxes; `found` collects solutions found on the way, `rows` inequalities for learners, `wishes` is
+    the last suggestion."""
 
     found: deque[Found]
+    rows: deque[Inequality]
     wishes: np.ndarray | None
 
 
@@ -72,12 +75,15 @@ class Bounding:
         if best is not None:
             self.beside.tell(self.least_of_no_use(best))
         wishes, self.boxes.wishes = self.boxes.wishes, None
-        new = [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
-        self.hand_over(engine, self.beside.bound, new, wishes)
+        rows = emptied(self.boxes.rows)  # first: a row may rest on a solution found before
+        new = emptied(self.boxes.found)
+        self.hand_over(engine, self.beside.bound, new, wishes, rows)
         return new
 
-    def hand_over(self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None) -> None:
-        """Passes the relaxation's bound, solutions and suggestion to the engine."""
+    def hand_over(
+        self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None, rows: list[Inequality]
+    ) -> None:
+        """Passes the relaxation's bound, solutions, suggestion and inequalities to the engine."""
         if bound > self.told:
             self.told = bound
             engine.raise_bound(bound)
@@ -86,6 +92,8 @@ class Bounding:
             self.latest = found
         if wishes is not None:
             engine.suggest(wishes)
+        for row in rows:
+            engine.post(row)
 
     def proves(self, best: int | None) -> bool:
         return best is not None and self.told >= self.least_of_no_use(best)
@@ -103,14 +111,24 @@ class Bounding:
         self.beside.join()
 
 
+Item = TypeVar("Item")
+
+
+def emptied(queue: deque[Item]) -> list[Item]:
+    """The elements of a queue to which another thread may add, taken out of it."""
+    return [queue.popleft() for _ in range(len(queue))]
+
+
 class Boxes:
-    """Narrows boxes of a relaxation's columns by the rows of the TNF. `found` collects solutions found on the way.
+    """Narrows boxes of a relaxation's columns by the rows of the TNF. `found` collects solutions found on the way, and
+    `rows` inequalities for learners.
 
     `columns` are the columns that are variables of the TNF, `places` their numbers in it."""
 
     def __init__(self, prepared: Prepared, exports: np.ndarray):
         self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
         self.found: deque[Found] = deque()
+        self.rows: deque[Inequality] = deque()
         self.wishes: np.ndarray | None = None  # in the form of Engine.suggest
         self.best: int | None = None  # sense * objective of the last solution found
         self.propagator: root.Propagator | None = None
@@ -123,8 +141,30 @@ class Boxes:
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
         self.truths = np.array(truths, np.int64).reshape(-1, 3)  # of each truth: column, and its column and value
+        self.learners = self.variables_of_learners(relaxation.n_columns)
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
         self.propagator = root.Propagator(self.tnf)
+
+    def variables_of_learners(self, n_columns: int) -> np.ndarray:
+        """The variable of the TNF that each column is (int64 [columns]), -1 for none. The truth of x = v is one where a
+        row says so."""
+        learners, tnf = np.full(n_columns, -1), self.tnf
+        learners[self.columns] = self.places
+        fixed, equals = tnf.lower == tnf.upper, np.flatnonzero(tnf.op == Op.EQ)
+        y, z = tnf.y[equals], tnf.z[equals]
+        of, constant = np.where(fixed[z], y, z), np.where(fixed[z], z, y)
+        chosen = fixed[constant] & np.isin(of, learners[self.truths[:, 1]])
+        pairs = zip(of[chosen].tolist(), tnf.lower[constant[chosen]].tolist())
+        known = dict(zip(pairs, tnf.x[equals[chosen]].tolist()))
+        for truth, column, value in self.truths.tolist():
+            if learners[truth] < 0:
+                learners[truth] = known.get((int(learners[column]), value), -1)
+        return learners
+
+    def post(self, reason: Reason, under: int, name: str) -> None:
+        variables = np.fromiter(reason.entries, np.int32, len(reason.entries))
+        coefficients = np.fromiter(reason.entries.values(), np.int64, len(variables))
+        self.rows.append(Inequality(variables, coefficients, reason.high, under, name))
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if there are none,
@@ -226,6 +266,7 @@ class RealBoxes:
     def __init__(self, judge: Judge):
         self.judge, self.tnf = judge, judge.prepared.tnf
         self.found: deque[Found] = deque()
+        self.rows: deque[Inequality] = deque()
         self.wishes: np.ndarray | None = None
         self.propagator: root.Propagator | None = None
 

@@ -140,6 +140,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
         learn_bytes=None if memory is None else memory // max(len(learners), 1),
+        posts=decision.relaxation is not None,
         subproblems=options.subproblems,
         profile=options.profile,
         **variants.chosen(options.variant, options.arch).settings(CPU),

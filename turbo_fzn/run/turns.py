@@ -10,9 +10,9 @@ import numpy as np
 
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
-from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.contract import Engine, Found, Inequality
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.run.bounding import Bounding, Boxes, relaxation_of
+from turbo_fzn.run.bounding import Bounding, Boxes, emptied, relaxation_of
 from turbo_fzn.run.judge import Judge
 
 TURN_WORK = round(TURN_SECONDS * 1e9)  # in the kernels' unit
@@ -29,13 +29,15 @@ class TurnBounding(Bounding):
         making = MAKING_SECONDS * judge.prepared.tnf.n_rows
         self.beside = BesideInTurns(lambda: relaxation_of(judge.prepared), making, boxes, self.deliver, share)
         self.delivered: list[Found] = []
+        self.rows: list[Inequality] = []
         self.bound = -NO_SOLUTION
         self.wishes: np.ndarray | None = None
         self.arrived_at = 0  # the end of the last turn that was passed to the relaxation
 
     def deliver(self) -> None:
         """Takes the relaxation's results; called in its thread, while the engine waits."""
-        self.delivered += [self.boxes.found.popleft() for _ in range(len(self.boxes.found))]
+        self.delivered += emptied(self.boxes.found)
+        self.rows += emptied(self.boxes.rows)
         self.bound = self.beside.bound
         wishes, self.boxes.wishes = self.boxes.wishes, None
         self.wishes = self.wishes if wishes is None else wishes
@@ -56,7 +58,8 @@ class TurnBounding(Bounding):
         if self.beside.is_behind():
             return new
         delivered, self.delivered, wishes, self.wishes = self.delivered, [], self.wishes, None
-        self.hand_over(engine, self.bound, delivered, wishes)
+        rows, self.rows = self.rows, []
+        self.hand_over(engine, self.bound, delivered, wishes, rows)
         engine.end_turn_at(0 if self.beside.has_ended() else end + TURN_WORK)
         return [*new, *delivered]
 

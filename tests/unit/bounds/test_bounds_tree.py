@@ -12,6 +12,7 @@ from turbo_fzn.bounds import tree as tree_module
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.root import Root
 from turbo_fzn.bounds.tree import RELIABLE, Node, Tree
 
 SQUARES = """
@@ -139,3 +140,11 @@ def test_the_cuts_of_nodes_count_among_those_of_the_relaxation() -> None:
     beside.tell(1 + LEAST)
     beside.search(root)
     assert root.n_cuts == 0 < beside.n_cuts and beside.best == LEAST
+
+
+def test_no_bound_is_below_the_interval_of_the_objective(monkeypatch) -> None:
+    """Rounded duals may prove less."""
+    monkeypatch.setattr(Root, "prove", lambda root, answer: None)
+    for goal, bound in (("minimize", 3), ("maximize", -9)):
+        text = f"var 3..9: z; var 0..9: x; constraint int_lin_le([1,-1],[x,z],0); solve {goal} z;"
+        assert root_of(text).bound == bound

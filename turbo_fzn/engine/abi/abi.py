@@ -33,10 +33,12 @@ N_DEPTHS = 25  # classes of depths
 STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
 EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
+POSTED_ROWS = 32  # linear rows that the host posts to learners: bits of a word
+POSTED_TERMS = 512  # of such a row, at most
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
     "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS",
-    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS")  # fmt: skip
+    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS", "POSTED_ROWS", "POSTED_TERMS")  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):
@@ -267,6 +269,23 @@ class Parcel(ctypes.Structure):
     length: i32
 
 
+@record(alignment=CACHE_LINE)
+class Postbox(ctypes.Structure):
+    """Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted."""
+
+    version: i64  # grows with each row
+
+
+@record(alignment=CACHE_LINE)
+class Posted(ctypes.Structure):
+    """A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used."""
+
+    sequence: i64  # odd while it is written
+    high: i64
+    used: i64  # explanations by the row, in all learners
+    n_terms: i32
+
+
 @record()
 class RingSlot(ctypes.Structure):
     """A solution; followed by n_exports values of type bound_t."""
@@ -371,6 +390,8 @@ class Problem(ctypes.Structure):
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
     n_wides: i32
     most_arguments: i32  # of a wide row
+    posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
+    posted_bytes: i64  # of a row in it, with its terms
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

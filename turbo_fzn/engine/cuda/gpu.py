@@ -31,7 +31,7 @@ from turbo_fzn.engine.abi.abi import (
     Statistics,
 )
 from turbo_fzn.engine.abi.aligned import align16, first_books, first_depths
-from turbo_fzn.engine.contract import Found, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import Found, Inequality, Roots, depth_statistics, merge_statistics, method_statistics
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
@@ -272,6 +272,9 @@ class GpuEngine:
 
     def suggest(self, values: np.ndarray) -> None:
         """Ignores the values, which only learners use."""
+
+    def post(self, row: Inequality) -> None:
+        """Ignores the row, which only learners propagate."""
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)

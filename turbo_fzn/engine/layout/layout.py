@@ -99,6 +99,7 @@ class Settings:
     roles: tuple[str, ...] = ()  # of the blocks that learn (LEARNERS), which are the last ones; CPU only
     decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
     learn_bytes: int | None = None  # memory of each learner
+    posts: bool = False  # whether there is a box for rows that the host posts to learners
     trail_capacity: int | None = None
     level_capacity: int | None = None
     queue_capacity: int | None = None

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
-from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Roots
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError
@@ -228,6 +228,10 @@ class Team:
     def suggest(self, values: np.ndarray) -> None:
         for member in self.members:
             member.ask(lambda engine: engine.suggest(values), None)
+
+    def post(self, row: Inequality) -> None:
+        for member in self.members:
+            member.ask(lambda engine: engine.post(row), None)
 
     def raise_bound(self, bound: int) -> None:
         self.raised = max(self.raised, bound)
