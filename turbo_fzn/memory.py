@@ -1,4 +1,4 @@
-"""Checks for free memory before steps that would not report its lack properly.
+"""The machine's memory, and checks for free memory before steps that would not report its lack properly.
 
 Without memory NumPy prints pages of advice, OpenBLAS ends the process without a status line, and Python only reports
 that a thread cannot be started. So an allocation is tried first.
@@ -7,9 +7,15 @@ that a thread cannot be started. So an allocation is tried first.
 from __future__ import annotations
 
 import mmap
+import os
 
 LIBRARIES_BYTES = 96 << 20  # of address space for NumPy, OpenBLAS and the kernels
 STACK_BYTES = 8 << 20  # of a thread, by the usual limit
+
+
+def share() -> int:
+    """A quarter of the machine's memory, in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
 
 
 def has_room(size: int) -> bool:

@@ -41,7 +41,7 @@ ENGINE_FLOORS = (
     ("variants",),
     ("abi", "contract", "toolchain"),
     ("layout",),
-    ("figures", "library", "parcels", "ring"),
+    ("figures", "library", "parcels", "posted", "ring"),
     ("root", "cpu", "cuda"),
     ("hybrid",),
     ("together",),

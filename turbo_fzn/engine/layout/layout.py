@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,11 +76,6 @@ def most_levels(tnf: TNF) -> int:
         if strategy.value_choice in SHAVING:
             need[strategy.variables] = size[strategy.variables]
     return int(min(need.sum(), MAX_LEVELS))
-
-
-def _memory_share() -> int:
-    """A quarter of the machine's memory, in bytes."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
 
 
 def _power_of_two(least: int) -> int:
@@ -309,7 +303,7 @@ class Layout:
     def learn_bytes(self) -> int:
         """Memory of each block that learns, in bytes: its share, but no more than the fastest learner fills in days."""
         n = self.tnf.n_vars
-        return min(self.settings.learn_bytes or _memory_share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
+        return min(self.settings.learn_bytes or memory.share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
 
     def first_exchange(self) -> np.ndarray | None:
         """The memory of the exchange between learners (uint8): a ring for each block, whose size the kernels assert.
