@@ -14,7 +14,7 @@ from turbo_fzn.bounds.reasons import Reason, follows, reason_of
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 
-N_CASES = 1500
+N_CASES = 800
 PLACES = (7, 3, -1, 12, 5)  # the learners' variables of columns
 OBJECTIVE = 0
 
