@@ -20,6 +20,7 @@
 #include "clauses.h"
 #include "cumulative.h"
 #include "element.h"
+#include "energy.h"
 #include "linear.h"
 #include "lists.h"
 #include "literal.h"
@@ -40,6 +41,7 @@ constexpr i32 CREEP_DOMAIN = 8;      // a creeping variable has more values left
 constexpr i32 CREEP_LOOK_BACK = 200;
 constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
 constexpr i32 ARGUMENTS_A_RUN = 2;   // of a wide row, likewise
+constexpr i32 PAIRS_A_RUN = 64;      // of arguments, where each is compared with each
 constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
@@ -60,10 +62,12 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
 
 DEVICE bool run_wide(Learner& l, i32 row) {
   const Wide& r = wide_at(problem(l), row);
-  progress(l).runs += 1 + n_arguments(r) / ARGUMENTS_A_RUN;
+  i64 n = n_arguments(r);
+  progress(l).runs += 1 + (r.kind == WIDE_ENERGY ? n * n / PAIRS_A_RUN : n / ARGUMENTS_A_RUN);
   switch (r.kind) {
     case WIDE_CUMULATIVE: return run_cumulative(l, row);
     case WIDE_ELEMENT: return run_element(l, row);
+    case WIDE_ENERGY: return run_energy(l, row);
     default: return run_all_different(l, row);
   }
 }

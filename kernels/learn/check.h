@@ -130,12 +130,53 @@ static bool may_choose(const Learner& l, const Wide& r, const bound_t* plain) {
   return any;
 }
 
+// What all tasks use from a to b at least is not more than there is room for: energetic reasoning.
+static bool may_fill(const Learner& l, const Wide& r, const bound_t* plain, __int128 a, __int128 b) {
+  const i32* arguments = arguments_of(problem(l), r);
+  __int128 room = -(b - a) * plain[upper_side(arguments[0])];
+  for (i32 i = 1; i < n_arguments(r); i += 3) {
+    __int128 first = plain[lower_side(arguments[i])], last = -(__int128)plain[upper_side(arguments[i])];
+    __int128 length = plain[lower_side(arguments[i + 1])], use = plain[lower_side(arguments[i + 2])];
+    __int128 left = maximum(minimum(first + length, b) - maximum(first, a), (__int128)0);
+    __int128 right = maximum(minimum(last + length, b) - maximum(last, a), (__int128)0);
+    if (use > 0 && length > 0) room -= use * minimum(left, right);
+  }
+  return room >= 0;
+}
+
+// If any window is too small, one of these is (Baptiste, Le Pape, Nuijten, Annals of OR 1999): from the earliest or
+// latest start or the earliest end of a task to the latest end or start or the earliest end of one, or as far from the
+// middle of all times that are left to a task.
+static bool may_fill_all(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 n = (n_arguments(r) - 1) / 3;
+  __int128* times = new __int128[4 * (u64)n];
+  for (i32 i = 0; i < n; ++i) {
+    i32 start = arguments[3 * i + 1];
+    __int128 first = plain[lower_side(start)], last = -(__int128)plain[upper_side(start)];
+    __int128 length = plain[lower_side(arguments[3 * i + 2])];
+    const __int128 own[] = {first, last, first + length, last + length};
+    for (i32 k = 0; k < 4; ++k) times[4 * i + k] = own[k];
+  }
+  bool good = true;
+  for (i32 i = 0; good && i < 4 * n; ++i) {
+    for (i32 j = 0; good && j < 4 * n; ++j) {
+      __int128 other = times[j / 4 * 4] + times[j / 4 * 4 + 3] - times[i];
+      if (times[i] < times[j]) good = may_fill(l, r, plain, times[i], times[j]);
+      if (good && times[i] != other) good = may_fill(l, r, plain, minimum(times[i], other), maximum(times[i], other));
+    }
+  }
+  delete[] times;
+  return good;
+}
+
 // Whether a linear or wide row may have a solution between the bounds.
 static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
   if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
   const Wide& r = wide_at(problem(l), row);
   switch (r.kind) {
     case WIDE_CUMULATIVE: return may_fit(l, r, plain);
+    case WIDE_ENERGY: return may_fill_all(l, r, plain);
     case WIDE_ELEMENT: return may_choose(l, r, plain);
     default: return may_differ(l, r, plain);
   }
@@ -174,7 +215,7 @@ static void shave_linear(const Learner& l, i32 row, bound_t* plain, bool* change
 static void shave_wide(const Learner& l, i32 row, bound_t* plain, bool* changed) {
   const Wide& r = wide_at(problem(l), row);
   const i32* arguments = arguments_of(problem(l), r);
-  bool has_tasks = r.kind == WIDE_CUMULATIVE;
+  bool has_tasks = r.kind == WIDE_CUMULATIVE || r.kind == WIDE_ENERGY;
   if (has_tasks) shave_side(l, row, plain, lower_side(arguments[0]), changed);
   for (i32 i = has_tasks; i < n_arguments(r); i += has_tasks ? 3 : 1) {
     shave_variable(l, row, plain, arguments[i], changed);
@@ -203,9 +244,16 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
   delete[] plain;
 }
 
-// Propagates all rows once over `plain`. Whether they are consistent; `changed` is set when a side grew.
-static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed) {
+// Whether the row says all that its plain check sees. By energy more follows than a row looks for.
+static bool says_all(const Learner& l, i32 row) {
+  return !is_wide(problem(l), row) || wide_at(problem(l), row).kind != WIDE_ENERGY;
+}
+
+// Propagates all rows once over `plain`, or those alone that say all. Whether they are consistent; `changed` is set
+// when a side grew.
+static bool run_rows_plainly(const Learner& l, bound_t* plain, bool* changed, bool all) {
   for (i32 row = problem(l)->n_rows; row < n_all_rows(problem(l)); ++row) {
+    if (!all && !says_all(l, row)) continue;
     if (!run_whole_plainly(l, row, plain, changed)) return false;
   }
   for (i32 row = 0; row < problem(l)->n_rows; ++row) {
@@ -258,7 +306,7 @@ static bool is_refuted(const Learner& l, bound_t* plain) {
   }
   for (bool changed = true; changed;) {
     changed = false;
-    if (!run_rows_plainly(l, plain, &changed) || !run_clauses_plainly(l, plain, &changed)) return true;
+    if (!run_rows_plainly(l, plain, &changed, true) || !run_clauses_plainly(l, plain, &changed)) return true;
   }
   return false;
 }
@@ -276,7 +324,7 @@ OUTLINE void check_fixpoint(const Learner& l) {
   bound_t* plain = new bound_t[n];
   for (u64 side = 0; side < n; ++side) plain[side] = sides(l).now[side];
   bool changed = false;
-  if (!run_rows_plainly(l, plain, &changed) || changed) ++statistics(l).explanation_errors;
+  if (!run_rows_plainly(l, plain, &changed, false) || changed) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 

@@ -38,16 +38,15 @@ DEVICE i32 start_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i]; }
 DEVICE i32 length_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 1]; }
 DEVICE i32 use_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 2]; }
 
-// When a task runs for certain, [from, to), and what it uses at least. `start`: its earliest one. With `flip` time runs
-// backwards.
+// When a task runs for certain, [from, to), and what it uses at least, before entry t. `start`: its earliest one. With
+// `flip` time runs backwards.
 struct Span { wide_t start, from, to, length, use; };
 
-DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip) {
-  const bound_t* now = sides(l).now;
+DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip, i32 t) {
   i32 side = 2 * start_of(tasks, i) + flip;
-  wide_t length = now[lower_side(length_of(tasks, i))], back = flip ? length : 0;
-  wide_t start = now[side] - back;
-  Span span = {start, -(wide_t)now[opposite(side)] - back, start + length, length, now[lower_side(use_of(tasks, i))]};
+  wide_t length = value_before(l, lower_side(length_of(tasks, i)), t), back = flip ? length : 0;
+  wide_t start = value_before(l, side, t) - back, latest = -(wide_t)value_before(l, opposite(side), t) - back;
+  Span span = {start, latest, start + length, length, value_before(l, lower_side(use_of(tasks, i)), t)};
   return span;
 }
 
@@ -61,10 +60,10 @@ struct Profile {
   i32 count;
 };
 
-DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip) {
+DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip, i32 t) {
   Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
   for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, flip);
+    Span s = span_of(l, tasks, i, flip, t);
     if (!is_sure(s)) continue;
     p.at[p.count++] = s.from;
     p.at[p.count++] = s.to;
@@ -72,7 +71,7 @@ DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip) {
   p.count = sort_distinct(p.at, p.count);
   for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
   for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, flip);
+    Span s = span_of(l, tasks, i, flip, t);
     if (!is_sure(s)) continue;
     p.use[rank_of(p.at, p.count, s.from)] += s.use;
     p.use[rank_of(p.at, p.count, s.to)] -= s.use;
@@ -85,7 +84,7 @@ DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip) {
 DEVICE wide_t peak(const Learner& l, const Tasks& tasks, const Profile& p) {
   wide_t most = 0;
   for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0);
+    Span s = span_of(l, tasks, i, 0, trail(l).size);
     if (uses(s)) most = maximum(most, s.use);
   }
   for (i32 k = 0; k < p.count; ++k) most = maximum(most, p.use[k]);
@@ -105,7 +104,7 @@ DEVICE i32 first_behind(const Profile& p, wide_t time) {
 
 // Moves a task behind the times at which it does not fit. False on a fault.
 DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip) {
-  Span s = span_of(l, tasks, i, flip);
+  Span s = span_of(l, tasks, i, flip, trail(l).size);
   i32 side = 2 * start_of(tasks, i) + flip;
   wide_t room = -(wide_t)sides(l).now[upper_side(tasks.capacity)] - s.use, start = s.start, back = flip ? s.length : 0;
   if (!uses(s) || start == s.from) return true;
@@ -123,7 +122,7 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p,
 OUTLINE bool run_cumulative(Learner& l, i32 row) {
   Tasks tasks = tasks_of(l, row);
   for (i32 flip = 0; flip < 2; ++flip) {
-    Profile p = profile_of(l, tasks, flip);
+    Profile p = profile_of(l, tasks, flip, trail(l).size);
     wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
     value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
     if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;

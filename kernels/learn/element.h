@@ -11,7 +11,6 @@
 // over them (Ohrimenko, Stuckey, Codish, Constraints 2009), without the variables of the equations.
 #pragma once
 
-#include "../core/assert.h"
 #include "../core/interval.h"
 #include "literal.h"
 #include "oracle.h"

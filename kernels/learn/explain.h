@@ -9,6 +9,7 @@
 #include "clauses.h"
 #include "cumulative.h"
 #include "element.h"
+#include "energy.h"
 #include "linear.h"
 #include "literal.h"
 #include "oracle.h"
@@ -102,6 +103,7 @@ DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& 
   switch (wide_at(problem(l), row).kind) {
     case WIDE_CUMULATIVE: return explain_cumulative(l, row, a, t, why);
     case WIDE_ELEMENT: return explain_wide_element(l, row, a, t, why);
+    case WIDE_ENERGY: return explain_energy(l, row, a, t, why);
     default: return explain_all_different(l, row, a, t, why);
   }
 }

@@ -13,6 +13,7 @@
 #include "analyse.h"
 #include "clauses.h"
 #include "decide.h"
+#include "energy.h"
 #include "exchange.h"
 #include "explain.h"
 #include "heap.h"
@@ -39,6 +40,7 @@ struct WholeLearner : Learner {
   Resolvent resolvent;
   Reasons reasons;
   Scratch scratch;
+  Delays delays;
   Analysis analysis;
   Heap heap;
   Guidance guidance;
@@ -62,6 +64,7 @@ FOUND(Learned, learned)
 FOUND(Resolvent, resolvent)
 FOUND(Reasons, reasons)
 FOUND(Scratch, scratch)
+FOUND(Delays, delays)
 FOUND(Analysis, analysis)
 FOUND(Heap, heap)
 FOUND(Guidance, guidance)
@@ -77,7 +80,7 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 // The bytes of the arrays of fixed sizes.
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
-         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + heap_bytes(p) +
+         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + delays_bytes(p) + heap_bytes(p) +
          guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p);
 }
 
@@ -95,6 +98,7 @@ DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   take_memory(l.resolvent, p, room);
   take_memory(l.reasons, p, room);
   take_memory(l.scratch, p, room);
+  take_memory(l.delays, p, room);
   take_memory(l.learned, p, room);
   take_memory(l.clauses, rest * 2 / 5, rest / 40, room);
   take_memory(l.lists, p, rest * 7 / 20, room);

@@ -97,8 +97,23 @@ DEVICE bool wants_restart(const Learner& l) {
   return s.conflicts_here >= s.conflict_limit;
 }
 
-// The role of a soloist in its next turn. Without an annotation the follower's turn is left out.
+// Whether no other block learns.
+DEVICE bool is_only_learner(const Learner& l) {
+  i32 count = 0;
+  for (i32 other = 0; other < problem(l)->n_blocks; ++other) count += is_learner(problem(l), other);
+  return count == 1;
+}
+
+// Whether the learner takes other roles in turn.
+DEVICE bool takes_turns(const Learner& l) {
+  i32 role = restarts(l).role;
+  return role == METHOD_SOLOIST || (role == METHOD_FOLLOWER && is_only_learner(l));
+}
+
+// The role of a soloist, or of a follower that is the only learner, in its next turn. Without an annotation a soloist's
+// turn as a follower is left out.
 DEVICE i32 next_part(Learner& l) {
+  if (restarts(l).role == METHOD_FOLLOWER) return restarts(l).turns++ % 2 ? METHOD_PROVER : METHOD_FOLLOWER;
   const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, METHOD_PROVER, METHOD_FOLLOWER};
   i32 part = parts[restarts(l).turns++ % N_TURNS];
   if (part != METHOD_FOLLOWER || problem(l)->n_strategies > FIRST_ANNOTATED) return part;
@@ -109,7 +124,7 @@ DEVICE void take_part(Learner& l) {
   Restarts& s = restarts(l);
   ASSERT(FIRST_LEARNER <= s.role && s.role < N_METHODS);
   i64 enough = (i64)TURN_CONFLICTS * (1 + s.turns / N_TURNS);
-  if (s.role != METHOD_SOLOIST) s.part = s.role;
+  if (!takes_turns(l)) s.part = s.role;
   else if (s.turns > 0 && s.conflicts_in_turn < enough) return;
   else s.part = next_part(l);
   s.conflicts_in_turn = 0;

@@ -78,6 +78,11 @@ DEVICE bound_t held(const Learner& l, i32 side, i32 t) {
   return i < 0 ? sides(l).root[side] : trail(l).entries[i].now;
 }
 
+// Likewise, and for the present, with t behind the trail, at once.
+DEVICE bound_t value_before(const Learner& l, i32 side, i32 t) {
+  return t < trail(l).size ? held(l, side, t) : sides(l).now[side];
+}
+
 // The entry that made `a` true, which was before t; -1 when it is true at the root.
 DEVICE i32 entry_of(const Learner& l, Literal a, i32 t) {
   i32 i = entry_before(l, a.side, t);

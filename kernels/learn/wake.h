@@ -18,11 +18,12 @@
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
+#include "wide.h"
 
 constexpr i32 NOT_QUEUED = -2;
 
-enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE };
-constexpr i32 N_PRIORITIES = 4;
+enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE, LAST };
+constexpr i32 N_PRIORITIES = 5;
 
 // The rows that a side wakes: the places in the lists where each priority, the thresholds, and the end are.
 struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
@@ -83,7 +84,8 @@ DEVICE i32 priority_of(Row r) {
 
 DEVICE i32 priority_of(const Problem* p, i32 row) {
   if (row < p->n_rows) return priority_of(load_constant(&p->rows[row]));
-  return is_linear(p, row) ? SUMS : WHOLE;
+  if (is_linear(p, row)) return SUMS;
+  return wide_at(p, row).kind == WIDE_ENERGY ? LAST : WHOLE;
 }
 
 // Whether a second run would change nothing.
@@ -145,9 +147,11 @@ DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
   ASSERT(is_sorted(s, from, end));
 }
 
-// Adds the rows that `wakes` has for the side, of those that are numbered from `first` on.
-DEVICE void add_listed_wakes(Learner& l, i32* end, const i32* wakes, i32 side, i32 first) {
-  for (i32 i = wakes[side]; i < wakes[side + 1]; ++i) add_wake(l, end, first + wakes[i], 0);
+// Adds the rows of the priority that `wakes` has for the side, of those that are numbered from `first` on.
+DEVICE void add_listed_wakes(Learner& l, i32* end, const i32* wakes, i32 side, i32 first, i32 priority) {
+  for (i32 i = wakes[side]; i < wakes[side + 1]; ++i) {
+    if (priority_of(problem(l), first + wakes[i]) == priority) add_wake(l, end, first + wakes[i], 0);
+  }
 }
 
 // Writes the rows that the side wakes to the lists, from place `end` on.
@@ -158,8 +162,8 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
   const Problem* p = problem(l);
   for (i32 priority = AT_ONCE; priority < N_PRIORITIES; ++priority) {
     own.start[priority] = *end;
-    if (priority == SUMS && p->linear_wakes) add_listed_wakes(l, end, p->linear_wakes, side, p->n_rows);
-    if (priority == WHOLE && p->n_wides) add_listed_wakes(l, end, p->wide_wakes, side, p->n_rows + p->n_linears);
+    if (p->linear_wakes) add_listed_wakes(l, end, p->linear_wakes, side, p->n_rows, priority);
+    if (p->n_wides) add_listed_wakes(l, end, p->wide_wakes, side, p->n_rows + p->n_linears, priority);
     for (i32 i = from; i < to; ++i) {
       i32 row = load_constant(&problem(l)->watchers[i]);
       Row r = load_constant(&problem(l)->rows[row]);
@@ -186,7 +190,7 @@ DEVICE void sort_all_wakes(Learner& l) {
 
 // The side's first threshold above k, as a place in the lists.
 DEVICE i32 first_threshold_above(const Learner& l, const SideWakes& own, bound_t k) {
-  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[WHOLE] <= own.thresholds && own.thresholds <= own.end);
+  ASSERT(own.start[AT_ONCE] <= own.start[SUMS] && own.start[LAST] <= own.thresholds && own.thresholds <= own.end);
   i32 from = own.thresholds, to = own.end;
   while (from < to) {
     i32 middle = (from + to) / 2;
@@ -210,7 +214,7 @@ DEVICE void queue_row(Learner& l, i32 row, i32 priority) {
 DEVICE i32 take_row(Learner& l, bool costly_first) {
   Queue& s = queue(l);
   for (i32 i = AT_ONCE; i < N_PRIORITIES; ++i) {
-    i32 priority = costly_first ? N_PRIORITIES - 1 - i : i;
+    i32 priority = costly_first && i < LAST ? LAST - 1 - i : i;
     i32 row = s.first[priority];
     if (row < 0) continue;
     ASSERT(row < n_all_rows(problem(l)) && s.next[row] != NOT_QUEUED);

@@ -51,6 +51,7 @@ LOWER: dict[str, Values] = {
     "lower.globals.packing.CELLS_FOR_EACH_PAIR": (0, 1, NEVER),
     "lower.globals.packing.FILLED": (0.0, 0.1, 1.0),
     "lower.globals.packing.LEAST_WHOLE": (2, 4, NEVER),
+    "lower.globals.packing.MOST_IN_WINDOWS": (0, 3),
     "lower.globals.packing.MOST_PAIRS": (0, 3),
     "lower.globals.scheduling.CELLS_FOR_EACH_PAIR": (0, NEVER),
     "lower.globals.scheduling.MOST_CELLS": (0, 20),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from support.oracle import all_solutions, optimum
 from support.overflow import BY_BRANCHING, sum_text
 from support.random_models import models
 from turbo_fzn import Result, solve_text
+from turbo_fzn.bench.instances import job_shop
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import library
@@ -297,6 +299,12 @@ def test_a_follower_begins_like_the_tree(choice):
             followed, searched = solve(text, ("follower",)), solve_text(text, arch="cpu", blocks=1)
             assert followed.solutions == searched.solutions, text
             assert followed.statistics["nodes"] > 0
+
+
+def test_a_follower_that_learns_alone_proves_bounds_in_turns():
+    """Along the annotation alone this takes 627 failures."""
+    result = solve(job_shop(Random("8/5/2"), 8, 5), ("follower",), relaxation="off")
+    assert result.objective == 99 and result.statistics["failures"] < 600
 
 
 def test_all_solutions_are_none_of_a_learners_business():

@@ -26,11 +26,11 @@ from support.explained_rows import (
     said_by_each,
     were_true,
 )
-from support.lone_rows import explain_rows
+from support.lone_rows import cpu_rows, explain_rows
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.wide import Wide, WideKind
 
-N_ROWS = {WideKind.ALL_DIFFERENT: 1500, WideKind.CUMULATIVE: 1500, WideKind.ELEMENT: 800}
+N_ROWS = {WideKind.ALL_DIFFERENT: 1500, WideKind.CUMULATIVE: 1500, WideKind.ELEMENT: 800, WideKind.ENERGY: 1500}
 
 
 class Case(NamedTuple):
@@ -67,6 +67,7 @@ ALLOWS: dict[WideKind, Callable[..., bool]] = {
     WideKind.ALL_DIFFERENT: differ,
     WideKind.CUMULATIVE: fit,
     WideKind.ELEMENT: choose,
+    WideKind.ENERGY: fit,
 }
 
 
@@ -83,6 +84,15 @@ def draw_tasks(random: Random) -> Box:
     return root
 
 
+def draw_crowded(random: Random) -> Box:
+    """Tasks for which there may be too little room together, though none is sure to run at a time."""
+    root = [draw_interval(random, 1, 3)]
+    for _ in range(random.randint(2, 4)):
+        length, use = random.randint(1, 3), random.randint(1, 2)
+        root += [draw_interval(random, -2, 3), (length, length + (random.random() < 0.1)), (use, use)]
+    return root
+
+
 def draw_members(random: Random) -> Box:
     """The first index is a constant, as some members are."""
     n, first = random.randint(2, 3), random.randint(-1, 2)
@@ -93,9 +103,19 @@ def draw_members(random: Random) -> Box:
     return root
 
 
-DRAWERS = {WideKind.ALL_DIFFERENT: draw_different, WideKind.CUMULATIVE: draw_tasks, WideKind.ELEMENT: draw_members}
+DRAWERS = {
+    WideKind.ALL_DIFFERENT: draw_different,
+    WideKind.CUMULATIVE: draw_tasks,
+    WideKind.ELEMENT: draw_members,
+    WideKind.ENERGY: draw_crowded,
+}
 # Of each kind: the variables of its head, and of a group.
-SHAPES = {WideKind.ALL_DIFFERENT: (0, 1), WideKind.CUMULATIVE: (1, 3), WideKind.ELEMENT: (3, 2)}
+SHAPES = {
+    WideKind.ALL_DIFFERENT: (0, 1),
+    WideKind.CUMULATIVE: (1, 3),
+    WideKind.ELEMENT: (3, 2),
+    WideKind.ENERGY: (1, 3),
+}
 
 
 def draw(random: Random, kind: WideKind) -> Case:
@@ -140,6 +160,11 @@ def told_by_cumulative() -> list[tuple[Case, list[Said]]]:
 @pytest.fixture(scope="module")
 def told_by_element() -> list[tuple[Case, list[Said]]]:
     return tell(WideKind.ELEMENT)
+
+
+@pytest.fixture(scope="module")
+def told_by_energy() -> list[tuple[Case, list[Said]]]:
+    return tell(WideKind.ENERGY)
 
 
 @pytest.fixture(params=[kind.name.lower() for kind in WideKind])
@@ -239,3 +264,47 @@ def test_a_member_that_is_chosen_is_the_result(told_by_element):
                 break
         chosen += (1, 1) in (box or [])[3::2]
     assert chosen > 20
+
+
+def mirrored(box: Box) -> Box:
+    """The tasks where time runs backwards."""
+    capacity, *rest = box
+    tasks = [rest[i : i + 3] for i in range(0, len(rest), 3)]
+    back = [[(-high - length[0], -low - length[0]), length, use] for (low, high), length, use in tasks]
+    return [capacity, *(ends for task in back for ends in task)]
+
+
+def is_too_crowded(box: Box) -> bool:
+    """Whether, from an earliest start to a latest end, tasks that lie there and what others are sure to use leave no
+    room for another one that begins there as early as it can."""
+    (_, capacity), *rest = box
+    tasks = [(*rest[i], rest[i + 1][0], rest[i + 2][0]) for i in range(0, len(rest), 3)]
+    for begin in {low for low, *_ in tasks}:
+        for end in {high + length for _, high, length, _ in tasks}:
+            needed, more = 0, 0
+            for low, high, length, use in tasks:
+                sure = max(min(low + length, end) - max(high, begin), 0)
+                needed += use * (length if low >= begin and high + length <= end else sure)
+                if low >= begin and high + length > end:
+                    more = max(more, use * (min(length, end - low) - sure))
+            if begin < end and needed + more > capacity * (end - begin):
+                return True
+    return False
+
+
+def test_at_its_fixpoint_energy_leaves_no_task_where_a_window_is_too_small(told_by_energy):
+    """Or there is no solution."""
+    moved = 0
+    for case, _ in told_by_energy[:500]:
+        box = to_fixpoint(case)
+        moved += box != case.box
+        assert box is None or not is_too_crowded(box) and not is_too_crowded(mirrored(box)), (case, box)
+    assert moved > 75
+
+
+def test_a_row_that_finds_nothing_by_energy_waits_longer_each_time_up_to_a_limit():
+    delays = [0]
+    while len(delays) < 9:
+        delays.append(cpu_rows(32).delay_after(delays[-1], 0))
+    assert delays == [0, 1, 3, 7, 15, 31, 63, 63, 63]
+    assert cpu_rows(32).delay_after(63, 1) == 0

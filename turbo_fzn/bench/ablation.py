@@ -36,6 +36,7 @@ PARTS = {
     "leaps": 128,
     "fusion": 256,
     "wide": 512,
+    "energy": 1024,
 }
 STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)

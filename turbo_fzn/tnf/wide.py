@@ -15,6 +15,7 @@ true, and nothing else. A learner that has the wide row does without them (outso
 | CUMULATIVE    | (capacity)      | (start, length, use) | at each time the tasks that run use at most the capacity   |
 | ELEMENT       | (result, index, | (truth, member)      | where the index is first, first + 1, ... the next truth is |
 |               | first)          |                      | true, and its member is the result                         |
+| ENERGY        | (capacity)      | (start, length, use) | likewise, by what they use in windows of time              |
 
 """
 
@@ -34,6 +35,7 @@ class WideKind(IntEnum):
     ALL_DIFFERENT = 0
     CUMULATIVE = 1
     ELEMENT = 2
+    ENERGY = 3
 
 
 @dataclass(frozen=True)

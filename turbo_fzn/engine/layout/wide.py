@@ -18,11 +18,13 @@ HEAD_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: (),
     WideKind.CUMULATIVE: ((UPPER,),),
     WideKind.ELEMENT: ((LOWER, UPPER), (), ()),
+    WideKind.ENERGY: ((UPPER,),),
 }
 GROUP_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: ((LOWER, UPPER),),
     WideKind.CUMULATIVE: ((LOWER, UPPER), (LOWER,), (LOWER,)),
     WideKind.ELEMENT: ((LOWER, UPPER), (LOWER, UPPER)),
+    WideKind.ENERGY: ((LOWER, UPPER), (LOWER,), (LOWER,)),
 }
 
 

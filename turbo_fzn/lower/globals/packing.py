@@ -17,6 +17,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
+from turbo_fzn.lower.inner import Span
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
@@ -24,6 +25,7 @@ from turbo_fzn.tnf.wide import WideKind
 CELLS_FOR_EACH_PAIR = 10  # of a time table
 LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
 MOST_PAIRS = 100_000  # more are left to a wide row, if it may stand alone
+MOST_IN_WINDOWS = 300  # tasks: a run by energy takes the square of that in steps
 FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
@@ -49,8 +51,15 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
         one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
     if is_whole:
-        groups = [(start, length, b.true) for start, length in zip(s, d)]
-        b.wides.add(WideKind.CUMULATIVE, [b.true], groups, alone=alone)
+        state_as_a_whole(b, b.true, np.array([(start, length, b.true) for start, length in zip(s, d)]), None, alone)
+
+
+def state_as_a_whole(b: Builder, capacity: int, tasks: np.ndarray, made: Span | None, alone: bool) -> None:
+    """States by wide rows that tasks (start, length, use; int64 [k, 3]) use at most the capacity. `made`: where other
+    rows state it, if all of these were made for that; `alone`: whether there are none."""
+    b.wides.add(WideKind.CUMULATIVE, [capacity], tasks, made, alone)
+    if len(tasks) <= MOST_IN_WINDOWS:
+        b.wides.add(WideKind.ENERGY, [capacity], tasks)
 
 
 def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:

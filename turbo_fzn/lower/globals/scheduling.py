@@ -17,11 +17,10 @@ import numpy as np
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
-from turbo_fzn.lower.globals.packing import one_follows_the_other
+from turbo_fzn.lower.globals.packing import one_follows_the_other, state_as_a_whole
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
 from turbo_fzn.lower.inner import span
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
-from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 2
 MOST_CELLS = 80_000  # more are left to a wide row, if it may stand alone
@@ -43,8 +42,8 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
         form(b, tasks, capacity, truth(b, result, parts))
     conclude(b, result, parts)
     if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
-        made = span(b, start, b.mark())
-        b.wides.add(WideKind.CUMULATIVE, [capacity], np.column_stack((tasks.s, tasks.d, tasks.r)), made, alone)
+        groups = np.column_stack((tasks.s, tasks.d, tasks.r))
+        state_as_a_whole(b, capacity, groups, span(b, start, b.mark()), alone)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
