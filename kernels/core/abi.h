@@ -46,7 +46,7 @@ enum LinearKind {
 
 // What a wide row says; the table above tells.
 enum WideKind {
-  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1, WIDE_ELEMENT = 2,
+  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1, WIDE_ELEMENT = 2, WIDE_CIRCUIT = 3,
 };
 
 // VarChoice of turbo_fzn/tnf/language.py.

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "a4f9e41d3e33e39b"
+#define ABI_DIGEST "ae15c3a1cd61f0cc"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -40,6 +40,7 @@ SAME(LINEAR_EQUAL, 2);
 SAME(WIDE_ALL_DIFFERENT, 0);
 SAME(WIDE_CUMULATIVE, 1);
 SAME(WIDE_ELEMENT, 2);
+SAME(WIDE_CIRCUIT, 3);
 SAME(VAR_INPUT_ORDER, 0);
 SAME(VAR_FIRST_FAIL, 1);
 SAME(VAR_ANTI_FIRST_FAIL, 2);

@@ -18,11 +18,13 @@ HEAD_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: (),
     WideKind.CUMULATIVE: ((UPPER,),),
     WideKind.ELEMENT: ((LOWER, UPPER), (), ()),
+    WideKind.CIRCUIT: ((),),
 }
 GROUP_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: ((LOWER, UPPER),),
     WideKind.CUMULATIVE: ((LOWER, UPPER), (LOWER,), (LOWER,)),
     WideKind.ELEMENT: ((LOWER, UPPER), (LOWER, UPPER)),
+    WideKind.CIRCUIT: ((LOWER, UPPER), (), ()),
 }
 
 
