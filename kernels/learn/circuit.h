@@ -171,7 +171,7 @@ DEVICE bool is_cut(const Learner& l, const Edges& edges, const Reached& r, i32 e
   return r.marks[flip ? to : from] && !r.marks[flip ? from : to];
 }
 
-// A contradiction: an edge of the cut must be true, all of which are false. Without any, a truth must be more than true.
+// A contradiction: an edge of the cut must be true, and all are false. Without any, a truth must be more than true.
 DEVICE bool refuse(Learner& l, i32 row, const Edges& edges, const Reached& r, i32 flip) {
   i32 e = 0;
   while (e < edges.count && !is_cut(l, edges, r, e, flip)) ++e;
