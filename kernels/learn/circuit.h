@@ -11,7 +11,6 @@
 #pragma once
 
 #include "../core/assert.h"
-#include "../core/interval.h"
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"
