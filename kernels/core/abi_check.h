@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "1231536f755b5bad"
+#define ABI_DIGEST "96ed6848a72960ed"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -43,6 +43,7 @@ SAME(WIDE_ALL_DIFFERENT, 0);
 SAME(WIDE_CUMULATIVE, 1);
 SAME(WIDE_ELEMENT, 2);
 SAME(WIDE_ENERGY, 3);
+SAME(WIDE_CIRCUIT, 4);
 SAME(VAR_INPUT_ORDER, 0);
 SAME(VAR_FIRST_FAIL, 1);
 SAME(VAR_ANTI_FIRST_FAIL, 2);

@@ -17,6 +17,7 @@
 #include "../core/propagate.h"
 #include "../search/task.h"
 #include "all_different.h"
+#include "circuit.h"
 #include "clauses.h"
 #include "cumulative.h"
 #include "element.h"
@@ -68,6 +69,7 @@ DEVICE bool run_wide(Learner& l, i32 row) {
     case WIDE_CUMULATIVE: return run_cumulative(l, row);
     case WIDE_ELEMENT: return run_element(l, row);
     case WIDE_ENERGY: return run_energy(l, row);
+    case WIDE_CIRCUIT: return run_circuit(l, row);
     default: return run_all_different(l, row);
   }
 }

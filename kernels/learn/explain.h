@@ -6,6 +6,7 @@
 #include "../core/propagate.h"
 #include "ablation.h"
 #include "all_different.h"
+#include "circuit.h"
 #include "clauses.h"
 #include "cumulative.h"
 #include "element.h"
@@ -104,6 +105,7 @@ DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& 
     case WIDE_CUMULATIVE: return explain_cumulative(l, row, a, t, why);
     case WIDE_ELEMENT: return explain_wide_element(l, row, a, t, why);
     case WIDE_ENERGY: return explain_energy(l, row, a, t, why);
+    case WIDE_CIRCUIT: return explain_circuit(l, row, a, t, why);
     default: return explain_all_different(l, row, a, t, why);
   }
 }

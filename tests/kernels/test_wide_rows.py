@@ -30,7 +30,14 @@ from support.lone_rows import cpu_rows, explain_rows
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.wide import Wide, WideKind
 
-N_ROWS = {WideKind.ALL_DIFFERENT: 1500, WideKind.CUMULATIVE: 1500, WideKind.ELEMENT: 800, WideKind.ENERGY: 1500}
+N_ROWS = {
+    WideKind.ALL_DIFFERENT: 1500,
+    WideKind.CUMULATIVE: 1500,
+    WideKind.ELEMENT: 800,
+    WideKind.ENERGY: 1500,
+    WideKind.CIRCUIT: 800,
+}
+MOST_EDGES = 8
 
 
 class Case(NamedTuple):
@@ -63,11 +70,26 @@ def choose(result: int, index: int, first: int, *groups: int) -> bool:
     return truths == told and any(truths) and members[index - first] == result
 
 
+def tour(n: int, *edges: int) -> bool:
+    """One edge from each node, and a walk along them from one that is no loop is back after all such, not before."""
+    true = [(i, j) for truth, i, j in zip(edges[::3], edges[1::3], edges[2::3]) if truth]
+    follows = dict(true)
+    if len(true) != n or len(follows) != n or len(set(follows.values())) != n:
+        return False
+    on = [i for i, j in follows.items() if i != j]
+    seen, at = set(), on[0] if on else -1
+    while at >= 0 and at not in seen:
+        seen.add(at)
+        at = follows[at]
+    return len(seen) == len(on)
+
+
 ALLOWS: dict[WideKind, Callable[..., bool]] = {
     WideKind.ALL_DIFFERENT: differ,
     WideKind.CUMULATIVE: fit,
     WideKind.ELEMENT: choose,
     WideKind.ENERGY: fit,
+    WideKind.CIRCUIT: tour,
 }
 
 
@@ -103,11 +125,22 @@ def draw_members(random: Random) -> Box:
     return root
 
 
+def draw_edges(random: Random) -> Box:
+    """Two to four nodes, and from each one edge at least; some have no loop. There are no more than MOST_EDGES."""
+    n = random.randint(2, 4)
+    every = [(i, j) for i in range(n) for j in range(n)]
+    some = {(i, random.randrange(n)) for i in range(n)}
+    some |= set(random.sample(every, min(len(every), random.randint(n, MOST_EDGES - n))))
+    edges = [((0, 1) if random.random() < 0.8 else (0, 0), (i, i), (j, j)) for i, j in sorted(some)]
+    return [(n, n), *(ends for edge in edges for ends in edge)]
+
+
 DRAWERS = {
     WideKind.ALL_DIFFERENT: draw_different,
     WideKind.CUMULATIVE: draw_tasks,
     WideKind.ELEMENT: draw_members,
     WideKind.ENERGY: draw_crowded,
+    WideKind.CIRCUIT: draw_edges,
 }
 # Of each kind: the variables of its head, and of a group.
 SHAPES = {
@@ -115,6 +148,7 @@ SHAPES = {
     WideKind.CUMULATIVE: (1, 3),
     WideKind.ELEMENT: (3, 2),
     WideKind.ENERGY: (1, 3),
+    WideKind.CIRCUIT: (1, 3),
 }
 
 
@@ -165,6 +199,11 @@ def told_by_element() -> list[tuple[Case, list[Said]]]:
 @pytest.fixture(scope="module")
 def told_by_energy() -> list[tuple[Case, list[Said]]]:
     return tell(WideKind.ENERGY)
+
+
+@pytest.fixture(scope="module")
+def told_by_circuit() -> list[tuple[Case, list[Said]]]:
+    return tell(WideKind.CIRCUIT)
 
 
 @pytest.fixture(params=[kind.name.lower() for kind in WideKind])
@@ -308,3 +347,54 @@ def test_a_row_that_finds_nothing_by_energy_waits_longer_each_time_up_to_a_limit
         delays.append(cpu_rows(32).delay_after(delays[-1], 0))
     assert delays == [0, 1, 3, 7, 15, 31, 63, 63, 63]
     assert cpu_rows(32).delay_after(63, 1) == 0
+
+
+def closes_early(sure: list[tuple[int, int]], needed: set[int]) -> bool:
+    """Whether edges, no two from a node or to one, have a cycle without some node that is needed."""
+    follows = {i: j for i, j in sure if i != j}
+    for start in follows:
+        walk, at = {start}, follows[start]
+        while at in follows and at not in walk:
+            walk.add(at)
+            at = follows[at]
+        if at == start and needed - walk:
+            return True
+    return False
+
+
+def reached_from(start: int, edges: list[tuple[int, int]]) -> set[int]:
+    seen = {start}
+    while more := {j for i, j in edges if i in seen} - seen:
+        seen |= more
+    return seen
+
+
+def test_at_its_fixpoint_a_circuit_closes_no_chain_and_reaches_all_that_is_not_left_out(told_by_circuit):
+    moved = 0
+    for case, _ in told_by_circuit[:500]:
+        box = to_fixpoint(case)
+        moved += box != case.box
+        if box is None:
+            continue
+        (n, _), *rest = box
+        edges = [(truth, (i, j)) for truth, (i, _), (j, _) in zip(rest[::3], rest[1::3], rest[2::3])]
+        sure, left = ([edge for truth, edge in edges if truth[end]] for end in (0, 1))
+        needed = {i for i in range(n) if (i, i) not in left}
+        for truth, edge in edges if needed else ():
+            with_edge = [*sure, edge]
+            is_path = all(len(set(ends)) == len(ends) for ends in zip(*with_edge))
+            assert truth != (0, 1) or not is_path or not closes_early(with_edge, needed), (case, box)
+        if not needed:
+            continue
+        unreached = set(range(n)) - reached_from(min(needed), left)
+        unreached |= set(range(n)) - reached_from(min(needed), [(j, i) for i, j in left])
+        assert all((i, i) in sure for i in unreached), (case, box)
+    assert moved > 25
+
+
+def test_the_host_says_the_same_of_a_circuit(told_by_circuit):
+    for case, _ in told_by_circuit[:60]:
+        places = np.arange(1, len(case.root)).reshape(-1, 3)
+        wide = Wide(WideKind.CIRCUIT, np.array([0]), places)
+        for point in product(*(range(low, high + 1) for low, high in case.root)):
+            assert wide.holds(np.array(point)) == tour(*point), point

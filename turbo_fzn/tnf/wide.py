@@ -16,7 +16,10 @@ true, and nothing else. A learner that has the wide row does without them (outso
 | ELEMENT       | (result, index, | (truth, member)      | where the index is first, first + 1, ... the next truth is |
 |               | first)          |                      | true, and its member is the result                         |
 | ENERGY        | (capacity)      | (start, length, use) | likewise, by what they use in windows of time              |
+| CIRCUIT       | (n)             | (truth, from, to)    | edges that are true and no loops are one cycle             |
 
+The nodes of a CIRCUIT are 0..n-1; n, `from` and `to` are constants. Of the edges from a node exactly one is true, and
+so of those to it: other rows say so. A node whose loop is true is left out.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ class WideKind(IntEnum):
     CUMULATIVE = 1
     ELEMENT = 2
     ENERGY = 3
+    CIRCUIT = 4
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,22 @@ def _member_is_result(head: list[int], groups: list[list[int]]) -> bool:
     return all(told) and 0 <= place < len(groups) and groups[place][1] == result
 
 
+def _edges_tour(head: list[int], groups: list[list[int]]) -> bool:
+    (n,), true = head, [(i, j) for truth, i, j in groups if truth]
+    follows = dict(true)
+    at = first = next((i for i, j in true if i != j), -1)
+    seen = {first} if first >= 0 else set()
+    while (at := follows.get(at, first)) not in seen | {-1}:
+        seen.add(at)
+    is_permutation = len(true) == len(follows) == len(set(follows.values())) == n
+    return is_permutation and seen == {i for i, j in true if i != j}
+
+
 RELATIONS: dict[WideKind, Callable[[list[int], list[list[int]]], bool]] = {
     WideKind.ALL_DIFFERENT: _all_differ,
     WideKind.CUMULATIVE: _tasks_fit,
     WideKind.ELEMENT: _member_is_result,
+    WideKind.CIRCUIT: _edges_tour,
 }
 
 

@@ -19,12 +19,14 @@ HEAD_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.CUMULATIVE: ((UPPER,),),
     WideKind.ELEMENT: ((LOWER, UPPER), (), ()),
     WideKind.ENERGY: ((UPPER,),),
+    WideKind.CIRCUIT: ((),),
 }
 GROUP_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
     WideKind.ALL_DIFFERENT: ((LOWER, UPPER),),
     WideKind.CUMULATIVE: ((LOWER, UPPER), (LOWER,), (LOWER,)),
     WideKind.ELEMENT: ((LOWER, UPPER), (LOWER, UPPER)),
     WideKind.ENERGY: ((LOWER, UPPER), (LOWER,), (LOWER,)),
+    WideKind.CIRCUIT: ((LOWER, UPPER), (), ()),
 }
 
 

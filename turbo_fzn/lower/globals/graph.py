@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from turbo_fzn.domains import IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
@@ -17,6 +19,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.logic import truth
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
+from turbo_fzn.tnf.wide import WideKind
 
 
 def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
@@ -29,15 +32,28 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     for i, v in enumerate(x):
         _restrict_to_others(b, v, first, n, i)
     all_different(b, x, r)
-    number = [b.true] + [b.variable(2, n) for _ in range(n - 1)]
-    behind = [b.row(ADD, v, b.true) for v in number]
-    for i, v in enumerate(x):
-        for j in range(n):
-            if i != j:
-                follows = bulk.shared(b, EQ, v, b.constant(first + j))
-                right = b.row(EQ, number[j], behind[i]) if j else b.row(EQ, number[i], b.constant(n))
-                b.define(b.true, LEQ, follows, right)
+    number = np.array([b.true] + [b.variable(2, n) for _ in range(n - 1)], np.int64)
+    behind = np.array([b.row(ADD, v, b.true) for v in number.tolist()], np.int64)
+    is_last = np.array([b.row(EQ, v, b.constant(n)) for v in number.tolist()], np.int64)
+    follows, i, j = _edges(b, x, first).T
+    right = is_last[i]
+    right[j > 0] = bulk.truths(b, EQ, number[j[j > 0]], behind[i[j > 0]])
+    bulk.state(b, LEQ, b.true, follows, right)
     return None
+
+
+def _edges(b: Builder, x: Sequence[int], first: int) -> np.ndarray:
+    """The truth of x[i] = first + j, i and j, where it may hold (int64 [k, 3], in the order of i). A wide row sees them
+    all."""
+    edges = [
+        (b.find(bulk.shared(b, EQ, v, b.constant(value))), i, value - first)
+        for i, v in enumerate(x)
+        for value in bulk.domain(b, v)
+    ]
+    nodes = [b.constant(i) for i in range(len(x))]
+    edges = [edge for edge in edges if b.value(edge[0]) != 0]
+    b.wides.add(WideKind.CIRCUIT, [b.constant(len(x))], [(truth, nodes[i], nodes[j]) for truth, i, j in edges])
+    return np.array(edges, np.int64).reshape(-1, 3)
 
 
 def _restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
@@ -56,15 +72,15 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     all_different(b, x, r)
     off = [bulk.shared(b, EQ, v, b.constant(first + i)) for i, v in enumerate(x)]
     is_first = _first_on_tour(b, off)
-    number = [b.variable(1, n) for _ in x]
-    behind = [b.row(ADD, v, b.true) for v in number]
-    for i, v in enumerate(x):
+    number = np.array([b.variable(1, n) for _ in x], np.int64)
+    behind = np.array([b.row(ADD, v, b.true) for v in number.tolist()], np.int64)
+    for i, v in enumerate(number.tolist()):
         counted = b.row(MIN, b.negation(off[i]), b.negation(is_first[i]))
-        b.define(b.true, MAX, counted, b.row(EQ, number[i], b.true))
-        for j in range(n):
-            if i != j:
-                follows = bulk.shared(b, EQ, v, b.constant(first + j))
-                b.define(b.true, LEQ, follows, b.row(MAX, is_first[j], b.row(EQ, number[j], behind[i])))
+        b.define(b.true, MAX, counted, b.row(EQ, v, b.true))
+    edges = _edges(b, x, first)
+    follows, i, j = edges[edges[:, 1] != edges[:, 2]].T
+    right = bulk.truths(b, MAX, np.array(is_first, np.int64)[j], bulk.truths(b, EQ, number[j], behind[i]))
+    bulk.state(b, LEQ, b.true, follows, right)
     return None
 
 
