@@ -8,6 +8,9 @@
 #include "core/store.h"
 #include "learn/exchange.h"
 #include "learn/learner.h"
+#ifdef PROOF
+#include "learn/log.h"
+#endif
 #include "learn/parts.h"
 #include "search/incumbent.h"
 #include "search/units.h"
@@ -102,6 +105,11 @@ void write_units(const Problem* problem, const bound_t* words) { tell_units(prob
 #ifdef TRACE
 // Makes blocks write a trace of the search from now on; null ends that.
 void set_trace(Trace* where) { trace = where; }
+#endif
+
+#ifdef PROOF
+// Makes the learner log its conclusions from now on; null ends that.
+void set_log(ProofLog* where) { proof_log = where; }
 #endif
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "a4f9e41d3e33e39b"
+#define ABI_DIGEST "b1ceb2c899d3a343"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -86,6 +86,13 @@ SAME(TRACE_SOLVED, 0);
 SAME(TRACE_FAILED, 1);
 SAME(TRACE_BRANCH, 2);
 SAME(TRACE_SKIPPED, 3);
+SAME(LOG_BY_ROW, 1);
+SAME(LOG_BY_CLAUSE, 2);
+SAME(LOG_LEARNED, 3);
+SAME(LOG_ROOT, 4);
+SAME(LOG_REFUTED, 5);
+SAME(LOG_SOLUTION, 6);
+SAME(LOG_ENDED, 7);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
@@ -125,6 +132,13 @@ SAME(offsetof(LearnStatistics, heard), 56);
 SAME(offsetof(LearnStatistics, explanations), 64);
 SAME(offsetof(LearnStatistics, premises), 72);
 SAME(offsetof(LearnStatistics, explanation_errors), 80);
+SAME(sizeof(ProofLog), 48);
+SAME(offsetof(ProofLog, words), 0);
+SAME(offsetof(ProofLog, capacity), 8);
+SAME(offsetof(ProofLog, written), 16);
+SAME(offsetof(ProofLog, taken), 24);
+SAME(offsetof(ProofLog, clauses), 32);
+SAME(offsetof(ProofLog, stopped), 40);
 SAME(sizeof(Row), 16);
 SAME(offsetof(Row, op), 0);
 SAME(offsetof(Row, x), 4);

@@ -14,6 +14,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
 from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
+from turbo_fzn.engine.abi.log_records import LogKind  # likewise
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
@@ -105,6 +106,7 @@ ENUMERATIONS = (
     Enumeration("DecisionSet", "DECIDE_", (DecisionSet,)),
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
+    Enumeration("LogKind", "LOG_", (LogKind,)),
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
