@@ -8,6 +8,8 @@
 #include "core/store.h"
 #include "learn/exchange.h"
 #include "learn/learner.h"
+#ifdef PROOF
+#endif
 #include "learn/parts.h"
 #include "learn/posted.h"
 #include "search/incumbent.h"
@@ -108,6 +110,11 @@ void post_row(const Problem* problem, i32 place, i64 high, const Term* terms, i3
 #ifdef TRACE
 // Makes blocks write a trace of the search from now on; null ends that.
 void set_trace(Trace* where) { trace = where; }
+#endif
+
+#ifdef PROOF
+// Makes the learner log its conclusions from now on; null ends that.
+void set_log(ProofLog* where) { proof_log = where; }
 #endif
 
 // Orders the reads of a ring slot's sequence number before those of its values, and of the values before `consumed`.

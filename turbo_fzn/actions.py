@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.messages import set_up_logging
 from turbo_fzn.options import Command
 
@@ -9,7 +10,7 @@ from turbo_fzn.options import Command
 def act(command: Command) -> int:
     from pathlib import Path
 
-    folder = Path(command.argument) if command.argument else None
+    folder = Path(command.argument) if isinstance(command.argument, str) else None
     if command.action == "--install-solver":
         from turbo_fzn.install import install_solver
 
@@ -22,6 +23,8 @@ def act(command: Command) -> int:
         print("\n".join(f"removed {path}" for path in removed) or "nothing to remove")
     elif command.action == "--build-kernels":
         compile_ahead()
+    elif isinstance(command.argument, list):
+        return check_proof(*command.argument)
     elif command.action == "--list-variants":
         from turbo_fzn.engine.variants import table
 
@@ -34,6 +37,22 @@ def act(command: Command) -> int:
         from turbo_fzn.info import describe
 
         print("\n".join(describe()))
+    return 0
+
+
+def check_proof(model: str, proof: str) -> int:
+    """Prints what the proof proves of the model, an OPB file. Raises ModelError where it proves nothing, and UsageError
+    where a file cannot be read."""
+    from turbo_fzn.proof.checker import Refused
+    from turbo_fzn.proof.checking import check_files
+
+    try:
+        verdict = check_files(model, proof)
+    except Refused as refused:
+        raise ModelError(f"the proof is refused: {refused}", proof) from None
+    except OSError as error:
+        raise UsageError(f"cannot read the file: {error.strerror or error}", error.filename) from None
+    print(f"verified: {verdict.words} ({verdict.steps} steps)", flush=True)
     return 0
 
 

@@ -121,8 +121,9 @@ def solve(options: Options, started: float, leave: bool) -> int:
 
 def refuse_overwritten_model(options: Options) -> None:
     """Raises UsageError where a file to be written is the model's."""
-    written = ("--report", options.report), ("--dump-tnf", options.dump_tnf), ("--log-file", options.log_file)
-    for flag, path in written:
+    written = {"--report": options.report, "--dump-tnf": options.dump_tnf, "--log-file": options.log_file}
+    written["--proof"] = options.proof
+    for flag, path in written.items():
         refuse_overwriting(options.file, flag, path)
 
 

@@ -19,6 +19,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "gpu_memory": (1, 1_000_000),
     "memory": (1, 1_000_000),
     "memory_limit": (1, 1_000_000_000),
+    "proof_limit": (1, 1_000_000),
     "seed": (-inf, inf),
     "time_limit": (-inf, inf),  # MiniZinc 2.6 passes the rest of its limit after flattening
 }

@@ -50,6 +50,8 @@ class Options:
     float_precision: float = 1e-6
     simplify: bool = True
     dump_tnf: str | None = None
+    proof: str | None = None
+    proof_limit: int | None = None
     gpu_threads: int | None = None
     gpu_memory: int | None = None
     profile: bool = False
@@ -85,6 +87,7 @@ class Options:
 
 
 NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+CHECK_PROOF = "--check-proof"  # the action with two files
 JSON_STREAM = "--json-stream"  # which an error obeys too, also one of the command line
 
 
@@ -144,7 +147,7 @@ OPTIONS = (
         "memory that the process may take, in MiB (default: no limit)", "int:1:1000000000",
         more="What is resident counts, also of compilers that it starts; not that of GPUs. When 15/16 are taken, the "
              "run ends as at the time limit, with the best solution or as unknown. The default of `--memory` is a "
-             "quarter of it then. With MPI it is that of rank 0."),
+             "quarter of it then."),
     Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
         more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
              "and now and then how the search goes."),
@@ -159,8 +162,7 @@ OPTIONS = (
              "each has a block of the first GPU that propagates for it."),
     Row(("--gpus",), "gpus", "text:WHICH",
         "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
-        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together. With "
-             "`--blocks 1` there is one."),
+        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together."),
     Row(("--blocks",), "blocks", "int",
         "how many subproblems are searched at once (default: on a CPU -p, else as many as each GPU holds)",
         "int:1:1000000"),
@@ -212,12 +214,16 @@ OPTIONS = (
     Row(("--report",), "report", "text",
         "write the run as a page with pictures (HTML) to this file (default: none)", "string",
         more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
-             "model, date, commands, settings, machine, the time of every solution. Its title is the model's name, "
-             "through MiniZinc too. The page needs no network. It is written after the answer, and stays empty "
-             "where the run ends before the search."),
+             "model, date, commands, settings, machine, the time of every solution. It is "
+             "written after the answer."),
+    Row(("--proof",), "proof", "text",
+        "write a proof to this file (default: none)", "string",
+        more="docs/design/proofs.md."),
+    Row(("--proof-limit",), "proof_limit", "int",
+        "MiB of log for the proof (default: no limit)",
+        "int:1:1000000"),
     Row(("--dump-tnf",), "dump_tnf", "text",
-        "write the model in ternary normal form to this file, and stop (default: solve it)",
-        more="`fzn-turbo FILE.tnf` solves it."),
+        "write the model in ternary normal form to this file, and stop (default: solve it)"),
 )  # fmt: skip
 
 # The headings of `--help`, each with the first flag of the row that follows it.
@@ -239,6 +245,7 @@ ACTIONS = (
     ("--info", "show version, engines, GPUs and the kernel cache"),
     ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
     ("--build-kernels", "compile the kernels into the cache"),
+    (CHECK_PROOF, "check a proof that --proof has written"),
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
 
@@ -268,7 +275,7 @@ class Command(NamedTuple):
     """A parsed command line: an action of ACTIONS with its argument, or options to solve by; and notes for stderr."""
 
     action: str
-    argument: str | None
+    argument: str | list[str] | None
     options: Options
     notes: tuple[str, ...] = ()
 
@@ -329,7 +336,9 @@ def _parser() -> Any:
             group.add_argument(*row.flags, dest=row.field, help=help_of(row), **_argparse_kind(row))
     group = parser.add_argument_group("instead of solving")
     for flag, text in ACTIONS:
-        if flag.endswith("solver"):
+        if flag == CHECK_PROOF:
+            group.add_argument(flag, nargs=2, default=None, help=text, metavar=("MODEL", "PROOF"))
+        elif flag.endswith("solver"):
             group.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
         else:
             group.add_argument(flag, action="store_const", const="", default=None, help=text)

@@ -93,6 +93,17 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
+// What a record of the log says. Each begins with its size in words and its kind (kernels/learn/log.h).
+enum LogKind {
+  LOG_BY_ROW = 1,     // entry, side, k, row, premises: how the row made the side reach k
+  LOG_BY_CLAUSE = 2,  // entry, side, k, clause: likewise
+  LOG_LEARNED = 3,    // clause, literals: it follows from the explanations since the last one
+  LOG_ROOT = 4,       // side, k, reason: a bound of level 0
+  LOG_REFUTED = 5,    // reason: it fails at level 0
+  LOG_SOLUTION = 6,   // the values of all variables
+  LOG_ENDED = 7,      // the space is exhausted
+};
+
 // The messages between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in mapped
 // memory of the host; followed by the lists of changes, first those for the block.
 struct alignas(64) Mailbox {
@@ -141,6 +152,15 @@ struct LearnStatistics {
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
+// The ring of these records, from the block that learns to the host, which empties it.
+struct ProofLog {
+  i64* words;
+  i64 capacity;  // a power of two
+  i64 written, taken;
+  i64 clauses;   // the number of clauses that have been named
+  i32 stopped;   // set by the host: nothing more is wanted
+};
+
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {
   i32 op, x, y, z;
@@ -175,6 +195,19 @@ struct Term {
 // A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
 struct Wide {
   i32 kind, start, end;
+};
+
+// Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted.
+struct alignas(64) Postbox {
+  i64 version;  // grows with each row
+};
+
+// A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used.
+struct alignas(64) Posted {
+  i64 sequence;  // odd while it is written
+  i64 high;
+  i64 used;      // explanations by the row, in all learners
+  i32 n_terms;
 };
 
 // A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
@@ -284,19 +317,6 @@ struct alignas(16) PoolSlot {
 struct alignas(16) Parcel {
   i64 sequence;  // in the outbox: the number of the parcel, from 1 on
   i32 length;
-};
-
-// Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted.
-struct alignas(64) Postbox {
-  i64 version;  // grows with each row
-};
-
-// A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used.
-struct alignas(64) Posted {
-  i64 sequence;  // odd while it is written
-  i64 high;
-  i64 used;      // explanations by the row, in all learners
-  i32 n_terms;
 };
 
 // A solution; followed by n_exports values of type bound_t.

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "96ed6848a72960ed"
+#define ABI_DIGEST "fc2bba289d8c14ac"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -90,6 +90,13 @@ SAME(TRACE_SOLVED, 0);
 SAME(TRACE_FAILED, 1);
 SAME(TRACE_BRANCH, 2);
 SAME(TRACE_SKIPPED, 3);
+SAME(LOG_BY_ROW, 1);
+SAME(LOG_BY_CLAUSE, 2);
+SAME(LOG_LEARNED, 3);
+SAME(LOG_ROOT, 4);
+SAME(LOG_REFUTED, 5);
+SAME(LOG_SOLUTION, 6);
+SAME(LOG_ENDED, 7);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 
@@ -129,6 +136,13 @@ SAME(offsetof(LearnStatistics, heard), 56);
 SAME(offsetof(LearnStatistics, explanations), 64);
 SAME(offsetof(LearnStatistics, premises), 72);
 SAME(offsetof(LearnStatistics, explanation_errors), 80);
+SAME(sizeof(ProofLog), 48);
+SAME(offsetof(ProofLog, words), 0);
+SAME(offsetof(ProofLog, capacity), 8);
+SAME(offsetof(ProofLog, written), 16);
+SAME(offsetof(ProofLog, taken), 24);
+SAME(offsetof(ProofLog, clauses), 32);
+SAME(offsetof(ProofLog, stopped), 40);
 SAME(sizeof(Row), 16);
 SAME(offsetof(Row, op), 0);
 SAME(offsetof(Row, x), 4);
@@ -158,6 +172,13 @@ SAME(sizeof(Wide), 12);
 SAME(offsetof(Wide, kind), 0);
 SAME(offsetof(Wide, start), 4);
 SAME(offsetof(Wide, end), 8);
+SAME(sizeof(Postbox), 64);
+SAME(offsetof(Postbox, version), 0);
+SAME(sizeof(Posted), 64);
+SAME(offsetof(Posted, sequence), 0);
+SAME(offsetof(Posted, high), 8);
+SAME(offsetof(Posted, used), 16);
+SAME(offsetof(Posted, n_terms), 24);
 SAME(sizeof(TraceRecord), 48);
 SAME(offsetof(TraceRecord, lower), 0);
 SAME(offsetof(TraceRecord, upper), 8);
@@ -260,13 +281,6 @@ SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16);
 SAME(offsetof(Parcel, sequence), 0);
 SAME(offsetof(Parcel, length), 8);
-SAME(sizeof(Postbox), 64);
-SAME(offsetof(Postbox, version), 0);
-SAME(sizeof(Posted), 64);
-SAME(offsetof(Posted, sequence), 0);
-SAME(offsetof(Posted, high), 8);
-SAME(offsetof(Posted, used), 16);
-SAME(offsetof(Posted, n_terms), 24);
 SAME(sizeof(RingSlot), 32);
 SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);

@@ -252,6 +252,7 @@ OUTLINE Outcome propagate(Learner& l) {
       s.creeping = find_creeping(l);
       enough += entries;
     }
+    if (t.level == 0) log_entries(l);
     if (t.level == 0) settle_root(l);
     if (s.creeping >= 0) {
       s.suspended = minimum(s.suspended, t.level);

@@ -16,6 +16,7 @@
 #include "explain.h"
 #include "heap.h"
 #include "literal.h"
+#include "log.h"
 #include "parts.h"
 #include "resolvent.h"
 #include "sides.h"
@@ -205,16 +206,27 @@ DEVICE void count_levels(Learner& l) {
   }
 }
 
+// The last conflict holds at level 0: the space is exhausted.
+DEVICE i32 refuse_space(const Learner& l) {
+#ifdef PROOF
+  log_refuted(l, logged_reason(l, trail(l).refused_reason));
+#else
+  (void)l;
+#endif
+  return -1;
+}
+
 // Writes the clause of the last conflict to learned(l). Returns the level at which its first literal follows, or -1
 // when the space is exhausted. Backtracks to the conflict's level.
 OUTLINE i32 analyse(Learner& l) {
-  if (trail(l).level == 0) return -1;
+  if (trail(l).level == 0) log_entries(l);
+  if (trail(l).level == 0) return refuse_space(l);
   Reason why = reason_at(l, 0);
   get_conflict(l, why);
   Trail& t = trail(l);
   Resolvent& s = resolvent(l);
   s.level = find_conflict_level(l, why);
-  if (s.level == 0) return -1;
+  if (s.level == 0) return refuse_space(l);
   backtrack(l, s.level);
   ++analysis(l).stamp;
   s.n_touched = s.open = 0;

@@ -11,6 +11,7 @@
 #include "../core/interval.h"
 #include "lists.h"
 #include "literal.h"
+#include "log.h"
 #include "parts.h"
 #include "sides.h"
 #include "trail.h"
@@ -26,6 +27,7 @@ struct Clause {
   i32 size, lbd;
   float activity;
   u32 used;  // as a reason since the last reduction
+  NAMED_CLAUSE
 };
 
 struct Clauses {
@@ -68,6 +70,35 @@ DEVICE Clause* clause_at(const Learner& l, i32 clause) {
   ASSERT(0 <= clause && clause < clauses(l).end);
   return (Clause*)(clauses(l).store + (i64)clause * CLAUSE_UNIT);
 }
+#ifdef PROOF
+// A clause that is stored was just learned.
+static void name_clause(Clause* clause) { clause->name = last_name(); }
+static void keep_name(Clause* to, const Clause& from) { to->name = from.name; }
+
+// The reason in the log: that of a row, of the clause of this name, or DECISION.
+static i64 logged_reason(const Learner& l, i32 reason) {
+  return reason == DECISION || is_row_reason(reason) ? reason : 2 * clause_at(l, reason >> 1)->name;
+}
+
+// Level 0: logs its entries, which are about to become the root's bounds.
+static void log_entries(const Learner& l) {
+  for (i32 i = 0; i < trail(l).size; ++i) {
+    const Entry& e = trail(l).entries[i];
+    if (e.reason != DECISION) log_root(l, literal(e.side, e.now), logged_reason(l, e.reason));
+  }
+}
+
+static void log_stripped(const Learner& l, const Clause& clause, const Literal* literals, i32 size) {
+  if (size == 0) log_refuted(l, 2 * clause.name);
+  if (size == 1) log_root(l, literals[0], 2 * clause.name);
+}
+#else
+DEVICE void name_clause(Clause*) {}
+DEVICE void keep_name(Clause*, const Clause&) {}
+DEVICE void log_entries(const Learner&) {}
+DEVICE void log_stripped(const Learner&, const Clause&, const Literal*, i32) {}
+#endif
+
 DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
 DEVICE i32 clause_units(i32 size) { return (i32)((sizeof(Clause) + (u64)size * sizeof(Literal)) / CLAUSE_UNIT); }
 
@@ -92,6 +123,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   ++s.count;
   Clause header = {size, lbd, 0, 1};
   *clause_at(l, clause) = header;
+  name_clause(clause_at(l, clause));
   for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
   return clause;
 }
@@ -209,10 +241,12 @@ DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
     if (may_go(&header, pressed) && badness(&header) >= limit) continue;
     Literal* literals = literals_of(clause_at(l, end));
     i32 size = strip_literals(l, literals_of(clause_at(l, c)), header.size, literals);
+    log_stripped(l, header, literals, size);
     if (size == 0) return -1;
     if (size == 1 && n_units < n_sides(problem(l))) units[n_units++] = literals[0];
     if (size < 2) continue;
     Clause kept = {size, minimum(header.lbd, size), header.activity / 2, 0};
+    keep_name(&kept, header);
     *clause_at(l, end) = kept;
     end += clause_units(size);
     ++left;

@@ -13,6 +13,7 @@
 #include "energy.h"
 #include "linear.h"
 #include "literal.h"
+#include "log.h"
 #include "oracle.h"
 #include "parts.h"
 #include "posted.h"
@@ -147,8 +148,12 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
     why.clause = 0;
     why.count = why.own.count;
     ASSERT(were_true(l, why, t));
+    log_by_row(l, reason >> 1, a, t, why.own.literals, why.count);
     return;
   }
+#ifdef PROOF
+  log_by_clause(l, clause_at(l, reason >> 1)->name, a, t);
+#endif
   Clause* clause = clause_at(l, reason >> 1);
   clause->used = 1;
   why.clause = literals_of(clause);

@@ -29,6 +29,7 @@
 #include "heap.h"
 #include "lists.h"
 #include "literal.h"
+#include "log.h"
 #include "memory.h"
 #include "parts.h"
 #include "posted.h"
@@ -136,6 +137,7 @@ DEVICE void tell_bound(Learner& l) {
 
 // The space is exhausted: no solution is better than the incumbent; without one, there is none.
 DEVICE void tell_end(Learner& l) {
+  log_end(l);
   raise_bound(block(l), global_load(&problem(l)->common->best));
 }
 
@@ -177,6 +179,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
   check_learned(l);
 #endif
   const Learned& s = learned(l);
+  log_learned(l, s.literals, s.size);
   count_clause(l, from - back);
   note_lbd(l);
   backtrack(l, back);
@@ -220,6 +223,7 @@ DEVICE bool tell_solution(Learner& l) {
   fix_links(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = b.lower[v];
   s.has_best = true;
+  log_solution(l, b.lower);
   statistics(b).propagations = progress(l).runs;
   publish_solution(b);
   if (problem(l)->sense == 0) return false;
@@ -300,6 +304,7 @@ DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
   bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  if (IS_LOGGED) return false;
   return may && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
 }
 
@@ -310,7 +315,7 @@ DEVICE Problem rows_of(const Block& b) {
     own.n_linears = own.n_terms = own.n_links = own.n_clauses = own.most_terms = 0;
     own.linear_wakes = 0;
   }
-  if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
+  if (is_left_out(WITHOUT_WIDE) || IS_LOGGED) own.n_wides = own.most_arguments = 0;
   expect_rows(own);
   return own;
 }

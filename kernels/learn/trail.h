@@ -10,6 +10,7 @@
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "literal.h"
+#include "log.h"
 #include "parts.h"
 #include "sides.h"
 
@@ -125,6 +126,7 @@ DEVICE bool set_side(Learner& l, i32 side, value_t k, i32 reason) {
 // Level 0: sets side >= k for ever. It is lost if the trail is full, which is no error.
 OUTLINE void set_root(Learner& l, i32 side, value_t k) {
   ASSERT(trail(l).level == 0);
+  if (k > sides(l).now[side]) log_root(l, literal(side, (bound_t)k), DECISION);
   if (!set_side(l, side, k, DECISION) && trail(l).outcome == CONFLICT) trail(l).exhausted = true;
 }
 

@@ -223,7 +223,9 @@ KEPT: dict[str, str] = {
     "of the GPU, of compilers, of variants and of how output looks": """
         engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation
         engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY
+        engine.logged
         run.policy.GPU_LNS_PERCENT
+        run.engines.UNLIMITED
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
         bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary

@@ -19,7 +19,8 @@ from support.oracle import WindowTooSmall, all_solutions, optimum
 from turbo_fzn.bounds.certificate import Certifier
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.reasons import reason_of
-from turbo_fzn.engine.abi.abi import LEARNERS, POSTED_ROWS, POSTED_TERMS, Posted
+from turbo_fzn.engine.abi.abi import LEARNERS, POSTED_ROWS, POSTED_TERMS
+from turbo_fzn.engine.abi.model_records import Posted
 from turbo_fzn.engine.contract import Inequality
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.posted import Places, first_postbox, terms_of, without

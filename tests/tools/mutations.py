@@ -13,6 +13,7 @@ from tools.front_mutations import READING, SPANS, SYMMETRY, TABLES, TURNS
 from tools.hybrid_mutations import HYBRID
 from tools.learning_mutations import LEARNING
 from tools.mutation import host, kernel
+from tools.proof_mutations import PROOFS
 from tools.question_mutations import QUESTIONS
 from tools.relaxation_mutations import RELAXATION
 from tools.variant_mutations import VARIANTS
@@ -344,5 +345,5 @@ UNBOUNDED = [
 
 MUTATIONS = [
     *SUBPROBLEMS, *TRAIL, *ROUNDS, *BRANCHING, *PUBLISHING, *FREE_SEARCH, *LEARNING, *RELAXATION, *TURNS, *UNBOUNDED,
-    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS, *QUESTIONS,
+    *SPANS, *FLOATS, *SYMMETRY, *TABLES, *READING, *HOST, *CACHE, *HYBRID, *VARIANTS, *QUESTIONS, *PROOFS,
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from turbo_fzn.engine.posted import ROW_BYTES, Places, first_postbox, terms_of, 
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
+
+if TYPE_CHECKING:
+    from turbo_fzn.engine.logged import Log
 
 TRACE_CAPACITY = 2**14  # records
 TRACE_RECORD = np.dtype(TraceRecord)
@@ -59,6 +62,17 @@ class _Tracer:
 
     def close(self) -> None:
         self.compiled.set_trace(None)
+
+
+def _first_log(layout: Layout, compiled: ctypes.CDLL) -> Log:
+    """What the learner will log; one at a time in a process."""
+    from turbo_fzn.engine.logged import Log
+
+    log = Log(layout.tnf.n_vars, layout.settings.proof)
+    compiled.set_log.argtypes = [ctypes.c_void_p]
+    compiled.set_log(ctypes.addressof(log.shared))
+    log.start(compiled.memory_fence)
+    return log
 
 
 class _OwnMemory:
@@ -112,6 +126,7 @@ class CpuEngine:
         }
         self.repeats = layout.repeats
         self.tracer = _Tracer(layout, self.library) if settings.trace else None
+        self.log = _first_log(layout, self.library) if settings.proof else None
         self.failures: list[int] = []
         self.threads = [
             threading.Thread(target=self._run, args=(index,), name=f"block-{index}", daemon=True)
@@ -273,3 +288,6 @@ class CpuEngine:
                 thread.join(0.001)
         if self.tracer is not None:
             self.tracer.close()
+        if self.log is not None:
+            self.library.set_log(None)
+            self.log.finish()

@@ -81,10 +81,15 @@ def _trace_flags(settings: Settings) -> list[str]:
     return [compiler.TRACE_FLAG] if settings.trace else []
 
 
+def _proof_flags(settings: Settings) -> list[str]:
+    return [compiler.PROOF_FLAG] if settings.proof else []
+
+
 def point_to(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     for name, array in arrays.items():
         setattr(problem, name, array.ctypes.data)
 
 
 def flags(tnf: TNF, settings: Settings) -> tuple[str, ...]:
-    return *float_flags(tnf), *profile_flags(settings), *_trace_flags(settings), *settings.macros
+    builds = *profile_flags(settings), *_trace_flags(settings), *_proof_flags(settings)
+    return *float_flags(tnf), *builds, *settings.macros

@@ -10,9 +10,9 @@ import ctypes
 
 import numpy as np
 
-from turbo_fzn.engine.abi.abi import POSTED_ROWS, POSTED_TERMS, Postbox, Posted
+from turbo_fzn.engine.abi.abi import POSTED_ROWS, POSTED_TERMS
 from turbo_fzn.engine.abi.aligned import line_aligned
-from turbo_fzn.engine.abi.model_records import Term
+from turbo_fzn.engine.abi.model_records import Postbox, Posted, Term
 from turbo_fzn.engine.contract import Inequality
 
 ROW_BYTES = ctypes.sizeof(Posted) + POSTED_TERMS * ctypes.sizeof(Term)

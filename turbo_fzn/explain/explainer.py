@@ -202,4 +202,5 @@ def _for_tests(options: Options) -> Options:
         cp_profiler=None,
         report=None,
         dump_tnf=None,
+        proof=None,
     )

@@ -26,6 +26,7 @@ from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.proving import begin_proof, end_proof
 from turbo_fzn.run.search import Search
 
 Event = Union[Prepared, SearchEvent]
@@ -90,7 +91,9 @@ class Run:
         prepared = self.prepared or self.prepare()
         yield prepared
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
+        proof = begin_proof(prepared.tnf, self.options)
         yield from self.search.events()
+        end_proof(proof, self.options, self.search.engine)
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
         """The result of Search.so_far; the search must have begun."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
+UNLIMITED = 2**40  # MiB of a log
 SEEDS_APART = 15_485_863  # between the seeds of two ranks
 
 
@@ -143,6 +144,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         posts=decision.relaxation is not None,
         subproblems=options.subproblems,
         profile=options.profile,
+        proof=0 if options.proof is None else (options.proof_limit or UNLIMITED) << 20,
         **variants.chosen(options.variant, options.arch).settings(CPU),
     )
 

@@ -98,6 +98,8 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     """The decision for a search. `wanted` is the number of solutions of a satisfaction model (0: all), or of optimal
     solutions in the search for these. Raises UsageError for an unknown method or role."""
     case = _case(tnf, options, machine, wanted)
+    if options.proof is not None:
+        return _logged(case)
     engines = _engines(options, machine)
     if engines == (HYBRID,):
         return _hybrid(case)
@@ -163,6 +165,22 @@ def _learners_alone(case: _Case, way: _Way) -> Decision:
         repeatable,
         reason,
     )
+
+
+def _logged(case: _Case) -> Decision:
+    """The decision for a search whose conclusions are logged: one thread of the CPU that learns, the first that
+    --learn names, or else one that follows the annotation, or a soloist. Raises UsageError where none can."""
+    options = case.options
+    if case.machine.is_rank or options.cp_profiler or options.variant:
+        raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
+    if not case.learns:
+        raise UsageError("--proof: no thread can learn from conflicts here: they need finite bounds and no real "
+                         "variables, one solution must be enough, and --learn must not be off")  # fmt: skip
+    follows = case.tnf.annotated and not options.free_search
+    own = named_learners(options)[:1] or (Learner("follower" if follows else "soloist"),)
+    methods, reason = wanted_methods(options), "one learner, whose conclusions are logged"
+    repeatable = options.seed is not None
+    return Decision((CPU,), 1, own, _follows_failures(case), methods, methods, 0, 0, None, repeatable, reason)
 
 
 def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:

@@ -73,7 +73,11 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
 def may_stand_alone(options: Options) -> bool:
     """Whether learners on the CPU are enough: nothing in the options needs another engine."""
     has_role = bool(wanted_methods(options) & set(LEARNERS))
-    return has_role and options.arch in ("auto", "cpu") and not (options.dump_tnf or options.cp_profiler or world())
+    return (
+        has_role
+        and options.arch in ("auto", "cpu")
+        and not (options.dump_tnf or options.cp_profiler or options.proof or world())
+    )
 
 
 def symmetries(model: Model) -> list[Order]:
@@ -88,7 +92,8 @@ def breaks_symmetry(model: Model, options: Options) -> bool:
     goal = model.goal or Goal("satisfy", None, [], 0)
     wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
     is_left_to_us = options.symmetry == "auto" and options.free_search and not has_warm_start(goal.annotations)
-    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and options.cp_profiler is None
+    is_told = options.cp_profiler is None and options.proof is None  # a proof knows nothing of symmetries
+    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
 
 
 def has_warm_start(annotation: object) -> bool:

@@ -1,9 +1,9 @@
 """The interface of host and kernels: constants, enums, structs. The kernels' headers are printed from this file.
 
 `python -m turbo_fzn.engine.abi.header --write` prints kernels/core/abi.h, with the names, types and comments of this
-file (records.py), and abi_check.h, by which every build asserts that each field has the same offset. A digest
-identifies the interface (agreement.py); a compiled library with another one is refused (library.py). A record with
-bounds, `bound_t`, has a ctypes structure for each width, such as `Level.of(64)`; the others are ctypes structures.
+file (records.py), and abi_check.h, by which every build asserts the offset of each field. A library that was compiled
+for another interface is refused (agreement.py, library.py). A record with bounds, `bound_t`, has a ctypes structure for
+each width, such as `Level.of(64)`.
 """
 
 import ctypes
@@ -14,6 +14,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
 from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
+from turbo_fzn.engine.abi.log_records import LogKind  # likewise
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
@@ -107,6 +108,7 @@ ENUMERATIONS = (
     Enumeration("DecisionSet", "DECIDE_", (DecisionSet,)),
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
+    Enumeration("LogKind", "LOG_", (LogKind,)),
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts
@@ -267,23 +269,6 @@ class Parcel(ctypes.Structure):
 
     sequence: i64  # in the outbox: the number of the parcel, from 1 on
     length: i32
-
-
-@record(alignment=CACHE_LINE)
-class Postbox(ctypes.Structure):
-    """Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted."""
-
-    version: i64  # grows with each row
-
-
-@record(alignment=CACHE_LINE)
-class Posted(ctypes.Structure):
-    """A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used."""
-
-    sequence: i64  # odd while it is written
-    high: i64
-    used: i64  # explanations by the row, in all learners
-    n_terms: i32
 
 
 @record()

@@ -2,7 +2,7 @@
 
 import ctypes
 
-from turbo_fzn.engine.abi.records import i32, i64, record
+from turbo_fzn.engine.abi.records import CACHE_LINE, i32, i64, record
 
 
 @record(alignment=16)
@@ -67,3 +67,20 @@ class Wide(ctypes.Structure):
     kind: i32
     start: i32
     end: i32
+
+
+@record(alignment=CACHE_LINE)
+class Postbox(ctypes.Structure):
+    """Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted."""
+
+    version: i64  # grows with each row
+
+
+@record(alignment=CACHE_LINE)
+class Posted(ctypes.Structure):
+    """A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used."""
+
+    sequence: i64  # odd while it is written
+    high: i64
+    used: i64  # explanations by the row, in all learners
+    n_terms: i32

@@ -111,6 +111,7 @@ class Settings:
     sort: str | None = None  # the order of the rows (order.ORDERS)
     model: str | None = None  # "shared": rows in shared memory; GPU only
     profile: bool = False
+    proof: int = 0  # the bytes of the log that the only block, a learner, writes, at most; CPU only
     trace: bool = False  # records the search tree; one block of a CPU only
     mailbox_entries: int | None = None  # changes that fit a message; hybrid engine only
 
@@ -215,8 +216,7 @@ class Layout:
     @property
     def n_islands(self) -> int:
         """The number of islands: one for the best solution, and others for solutions that neighbourhoods start from."""
-        blocks = self.settings.blocks * self.settings.lns_percent // 100
-        return 1 + min(blocks, MAX_ISLANDS - 1) if blocks else 1
+        return 1 + min(self.settings.blocks * self.settings.lns_percent // 100, MAX_ISLANDS - 1)
 
     @property
     def tree_blocks(self) -> int:

@@ -34,6 +34,7 @@ SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, 
 PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
+PROOF_FLAG = "-DPROOF"
 KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
 # For models with real variables. A product and a sum must not become one operation (kernels/floats/exact.h).
 FLOAT_FLAG = "-DFLOATS"

@@ -1,0 +1,179 @@
+"""Proofs of what a learner answers: the checker accepts them, and no damaged one that proves what is false.
+
+The kernels that log are a build of their own, so what runs them is slow.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from support.command import COMMAND, environment, run
+from support.corpus import EXPECTED, has_floats, text_of
+from support.places import CORPUS
+from support.proofs import optimum, prove, random_tnf
+from turbo_fzn.proof import log
+from turbo_fzn.proof.checker import Refused, Verdict, check
+from turbo_fzn.proof.checking import check_files
+from turbo_fzn.proof.trim import NotJustified
+from turbo_fzn.tnf.language import TNF
+
+REFUSED = {"wide"}  # a remainder of numbers up to a million
+NAMES = [Path(entry["model"]).stem for entry in EXPECTED if not has_floats(text_of(entry))]
+N_RANDOM, N_DAMAGED = 1000, 300
+ROLES = ("soloist", "prover", "finder")
+
+
+def checked(model: Path, proof: Path) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, "--check-proof", str(model), str(proof)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
+def test_an_example_is_proved(name, tmp_path):
+    model = CORPUS / f"{name}.fzn"
+    done = run(str(model), "-f", "--proof", str(tmp_path / "a.pbp.gz"))
+    assert (done.code, done.errors) == (0, ""), done.errors
+    verdict = check_files(str(tmp_path / "a.opb.gz"), str(tmp_path / "a.pbp.gz"))
+    if done.markers == ["=====UNSATISFIABLE====="]:
+        assert verdict.words == "UNSATISFIABLE"
+    elif re.search(r"^solve .*satisfy;", model.read_text(), re.MULTILINE):
+        assert verdict.conclusion == "SAT"
+    else:
+        assert verdict.conclusion == "BOUNDS" and verdict.lower == verdict.upper
+
+
+@pytest.mark.slow
+def test_what_cannot_be_logged_is_refused(tmp_path):
+    proof = str(tmp_path / "a.pbp")
+    for name, reason in (("wide", "has more than"), ("beam", "real variables")):
+        done = run(str(CORPUS / f"{name}.fzn"), "--proof", proof)
+        assert done.code == 1 and reason in done.errors
+    done = run(str(CORPUS / "queens.fzn"), "-a", "--proof", proof)
+    assert done.code == 1 and "--proof: no thread can learn" in done.errors
+    done = run(str(CORPUS / "queens.fzn"), "--proof", str(tmp_path / "missing" / "a.pbp"))
+    assert done.code == 1 and "cannot write" in done.errors
+
+
+@pytest.mark.slow
+def test_the_command_checks_a_proof(tmp_path):
+    proof, model = tmp_path / "a.pbp", tmp_path / "a.opb"
+    run(str(CORPUS / "golomb.fzn"), "--proof", str(proof))
+    done = checked(model, proof)
+    assert done.returncode == 0
+    assert re.match(r"verified: the optimum is between 11 and 11 \(\d+ steps\)", done.stdout)
+    proof.write_text(proof.read_text().replace("BOUNDS 11", "BOUNDS 12"))
+    done = checked(model, proof)
+    assert done.returncode == 1 and "the conclusion does not follow" in done.stderr
+    done = checked(model, tmp_path / "missing.pbp")
+    assert done.returncode == 1 and "cannot read the file" in done.stderr
+    (tmp_path / "b.pbp.gz").write_bytes(gzip.compress(proof.read_bytes())[:5000])
+    done = checked(model, tmp_path / "b.pbp.gz")
+    assert done.returncode == 1 and "damaged" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_log_that_is_too_long_ends_the_proof_and_not_the_search(tmp_path):
+    done = run(str(CORPUS / "removal.fzn"), "-f", "--proof", str(tmp_path / "a.pbp"), "--proof-limit", "1")
+    assert done.text.endswith("==========\n") and "its log has reached --proof-limit" in done.errors
+
+
+def is_true(tnf: TNF, best: int | None, verdict: Verdict) -> bool:
+    """Whether the conclusion holds, of a model with this optimum."""
+    if verdict.conclusion in ("NONE", "SAT", "UNSAT"):
+        return verdict.conclusion == "NONE" or (verdict.conclusion == "SAT") == (best is not None)
+    if best is None:
+        return verdict.upper is None
+    value = tnf.sense * (best - int(tnf.lower[tnf.objective]))
+    return verdict.lower is not None and verdict.lower <= value and (verdict.upper is None or value <= verdict.upper)
+
+
+@pytest.mark.slow
+def test_random_models_are_proved():
+    random, proved = Random(42), 0
+    for number in range(N_RANDOM):
+        tnf = random_tnf(Random(number))
+        if tnf is None:
+            continue
+        one = prove(tnf, random.choice(ROLES), random.choice((0, 1, 2)))
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        assert verdict.conclusion == one.conclusion != "NONE", number
+        proved += 1
+        if number % 4 == 0:
+            best = optimum(tnf)
+            assert best == one.found and is_true(tnf, best, verdict), number
+    assert proved > N_RANDOM / 2
+
+
+def damaged(random: Random, proof: str) -> str:
+    """The proof with a word of a step changed, a line left out, two lines exchanged, or another conclusion."""
+    lines = proof.splitlines()
+    place = random.randrange(2, len(lines) - 1)
+    kind = random.randrange(4)
+    if kind == 0 and len(lines) > 5:
+        del lines[place]
+    elif kind == 1:
+        other = random.randrange(2, len(lines) - 1)
+        lines[place], lines[other] = lines[other], lines[place]
+    else:
+        words = lines[place].split()
+        at = random.randrange(len(words))
+        word = words[at]
+        if word.lstrip("-").isdigit():
+            words[at] = str(int(word) + random.choice((-2, -1, 1, 2, 10)))
+        elif word[-1].isdigit():
+            words[at] = word[1:] if word[0] == "~" else f"~{word}"
+        else:
+            words[at] = random.choice(("0", "1", ";", "s", "INF", "SAT", "UNSAT"))
+        lines[place] = " ".join(words)
+    return "\n".join(lines)
+
+
+@pytest.mark.slow
+def test_no_damaged_proof_proves_what_is_false():
+    random, refused = Random(7), 0
+    for number in range(N_DAMAGED):
+        tnf = random_tnf(Random(number))
+        if tnf is None:
+            continue
+        one, best = prove(tnf), optimum(tnf)
+        for _ in range(5):
+            try:
+                verdict = check(one.model.splitlines(), damaged(random, one.proof).splitlines())
+            except Refused:
+                refused += 1
+                continue
+            assert is_true(tnf, best, verdict), number
+    assert refused > N_DAMAGED
+
+
+@pytest.mark.slow
+def test_a_learner_that_errs_is_noticed(monkeypatch):
+    """Literals that vanish from learned clauses, and premises that grow: no such proof is written, or it is refused, or
+    it is still one."""
+    random, noticed = Random(3), 0
+    real = log.literals
+
+    def faulty(words: list[int]) -> list[log.Literal]:
+        found = real(words)
+        if len(found) > 1 and random.random() < 0.3:
+            del found[random.randrange(len(found))]
+        return found
+
+    monkeypatch.setattr(log, "literals", faulty)
+    for number in range(N_DAMAGED):
+        tnf = random_tnf(Random(number))
+        if tnf is None:
+            continue
+        try:
+            one = prove(tnf)
+            assert is_true(tnf, optimum(tnf), check(one.model.splitlines(), one.proof.splitlines())), number
+        except (NotJustified, Refused, StopIteration):
+            noticed += 1
+    assert noticed > 0

@@ -1,0 +1,124 @@
+"""Random models in ternary normal form, and their proofs by a learner."""
+
+from __future__ import annotations
+
+import io
+import time
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from support.naive import solutions
+from support.operators import apply_operator
+from turbo_fzn.engine import root
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.writer import write_model, write_proof
+from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
+
+OPERATORS = (ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT)
+
+
+class Proved(NamedTuple):
+    """The texts of model and proof, the conclusion, and the best objective that was found (None: no solution)."""
+
+    model: str
+    proof: str
+    conclusion: str
+    found: int | None
+
+
+class _Drawn:
+    """A model that is being drawn, with a point that satisfies its rows, except for some that are drawn at random."""
+
+    def __init__(self, random: Random, operators: tuple[int, ...]):
+        self.random, self.operators = random, operators
+        self.lower: list[int] = []
+        self.upper: list[int] = []
+        self.point: list[int] = []
+        self.rows: list[tuple[int, int, int, int]] = []
+        self.tables: list[int] = []
+        for _ in range(random.randint(3, 6)):
+            low = random.choice((0, 0, 0, -3, 1))
+            self.variable(low, low + random.choice((1, 1, 1, 3, 6, 9)))
+
+    def variable(self, low: int, high: int, value: int | None = None) -> int:
+        self.lower.append(low)
+        self.upper.append(high)
+        self.point.append(self.random.randint(low, high) if value is None else value)
+        return len(self.lower) - 1
+
+    def row(self) -> None:
+        random, op = self.random, self.random.choice(self.operators)
+        y, z = random.choices(range(len(self.lower)), k=2)
+        if op == ELEMENT:
+            z = len(self.tables) - self.lower[y]
+            self.tables += [random.randint(-2, 8) for _ in range(self.lower[y], self.upper[y] + 1)]
+            result = self.tables[z + self.point[y]]
+        elif op in (DIV, MOD) and self.point[z] == 0:
+            return
+        else:
+            result = int(apply_operator(op, self.point[y], self.point[z]))
+        equal = [v for v, value in enumerate(self.point) if value == result]
+        if op in (EQ, LEQ):
+            equal = [v for v in equal if self.lower[v] >= 0 and self.upper[v] <= 1]
+        x = random.choice(equal) if equal and random.random() < 0.6 else self.result(op, result)
+        self.rows.append((op, x, y, z))
+
+    def result(self, op: int, value: int) -> int:
+        """A new variable for a row's result, or one that may be wrong."""
+        if op in (EQ, LEQ):
+            return self.variable(0, 1, value)
+        if self.random.random() < 0.1:
+            return self.random.randrange(len(self.lower))
+        return self.variable(value - self.random.randint(0, 4), value + self.random.randint(0, 4), value)
+
+
+def random_tnf(random: Random, operators: tuple[int, ...] = OPERATORS) -> TNF | None:
+    """A small model at its root fixpoint; None where that fails."""
+    drawn = _Drawn(random, operators)
+    for _ in range(random.choice((4, 8, 16, 30))):
+        drawn.row()
+    if not drawn.rows:
+        return None
+    columns = np.array(drawn.rows, np.int32).T.copy()
+    sense = random.choice((-1, 0, 1, 1))
+    ends, tables = (np.array(bounds, np.int64) for bounds in (drawn.lower, drawn.upper)), drawn.tables or [0]
+    objective = random.randrange(len(drawn.lower)) if sense else -1
+    tnf = TNF(*columns, *ends, np.array(tables, np.int64), objective=objective, sense=sense)
+    bounds = root.propagate(tnf)
+    if bounds is None:
+        return None
+    tnf.lower, tnf.upper = bounds
+    return tnf
+
+
+def prove(tnf: TNF, role: str = "soloist", seed: int = 0) -> Proved:
+    """Has a learner solve the model, and writes its proof."""
+    settings = Settings(proof=2**40, roles=(role,), decides=(("all", "truths"),), learn_bytes=2**24, seed=seed)
+    engine = CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
+    encoding, found = Encoding(tnf), None
+    engine.start()
+    while True:
+        running = engine.running
+        for one in engine.poll():
+            found = one.objective if tnf.sense else 0
+        if not running:
+            break
+        time.sleep(0.0005)
+    engine.close()
+    model, proof = io.StringIO(), io.StringIO()
+    write_model(encoding, model)
+    assert engine.log is not None
+    conclusion = write_proof(encoding, engine.log.words(), proof)
+    return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
+
+
+def optimum(tnf: TNF) -> int | None:
+    """The best objective by enumeration (0 without one); None without a solution."""
+    values = [one[tnf.objective] if tnf.sense else 0 for one in solutions(tnf)]
+    if not values:
+        return None
+    return min(values) if tnf.sense > 0 else max(values)

@@ -1,0 +1,77 @@
+"""The log of a learner (kernels/learn/log.h), taken out of its ring into a file while it works."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from turbo_fzn.engine.abi.log_records import ProofLog
+
+CAPACITY = 2**20  # words of the ring, at least
+PAUSE_SECONDS = 0.002
+WORD = 8  # bytes
+
+
+class Log:
+    """The ring, and the file that it is emptied into. The file has no name, and goes with the process."""
+
+    def __init__(self, n_vars: int, limit: int):
+        """`limit`: the bytes of the file after which nothing more is logged."""
+        self.ring = np.zeros(max(CAPACITY, 1 << (n_vars + 2).bit_length()), np.int64)
+        self.shared = ProofLog(self.ring.ctypes.data, len(self.ring))
+        self.file = tempfile.TemporaryFile(prefix="turbo_fzn-proof-")
+        self.limit, self.n_bytes = limit, 0
+        self.over = False  # the limit was reached
+        self.failure: OSError | None = None
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self._empty, name="proof", daemon=True)
+
+    def start(self, fence: Callable[[], None]) -> None:
+        self.fence = fence
+        self.thread.start()
+
+    def _empty(self) -> None:
+        while not self.shared.stopped:
+            last = self.closing.is_set()  # before the look, so that no record is missed
+            moved = self._take()
+            if last and not moved:
+                return
+            if not moved:
+                time.sleep(PAUSE_SECONDS)
+
+    def _take(self) -> bool:
+        """Moves what has been written to the file. Whether there was anything."""
+        taken, written = self.shared.taken, self.shared.written
+        self.fence()
+        if taken == written:
+            return False
+        start, end = taken % len(self.ring), (written - 1) % len(self.ring) + 1
+        pieces = [self.ring[start:end]] if start < end else [self.ring[start:], self.ring[:end]]
+        try:
+            for piece in pieces:
+                self.file.write(piece.tobytes())
+        except OSError as error:
+            self.failure, self.shared.stopped = error, 1
+        self.n_bytes += (written - taken) * WORD
+        self.fence()
+        self.shared.taken = written
+        if self.n_bytes > self.limit:
+            self.over, self.shared.stopped = True, 1
+        return True
+
+    def finish(self) -> None:
+        """Waits for what the learner has written; it has ended."""
+        self.closing.set()
+        self.thread.join()
+        self.file.flush()
+
+    def words(self) -> memoryview:
+        """What was written, as a sequence of numbers."""
+        if self.n_bytes == 0:
+            return memoryview(b"").cast("q")
+        return memoryview(mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)).cast("q")

@@ -1,0 +1,1 @@
+"""Proofs that others can check: what a learner has concluded, as a pseudo-Boolean proof (docs/design/proofs.md)."""

@@ -1,0 +1,53 @@
+"""The proof of a run: the model is encoded before the search, and the proof is written after the answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from turbo_fzn.engine.logged import Log
+from turbo_fzn.errors import UsageError
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.trim import NotJustified
+from turbo_fzn.proof.writer import model_path, open_for_writing, write_model, write_proof
+from turbo_fzn.tnf.language import TNF
+
+log = logging.getLogger("turbo_fzn")
+
+
+class Proof:
+    """The model `tnf` and the file of the proof."""
+
+    def __init__(self, tnf: TNF, path: str):
+        """Writes the file of the model. Raises UnsupportedError for a row that cannot be encoded, and UsageError where
+        the files cannot be written."""
+        self.path = path
+        self.encoding = Encoding(tnf)
+        try:
+            with open_for_writing(model_path(path)) as file:
+                write_model(self.encoding, file)
+            open_for_writing(path).close()
+        except OSError as error:
+            raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
+
+    def write(self, learned: Log) -> None:
+        """Writes the proof of what was logged; says what is missing."""
+        start = time.monotonic()
+        learned.finish()
+        if learned.over or learned.failure is not None:
+            why = "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
+            return self.say(f"no proof is written: {why}")
+        try:
+            with open_for_writing(self.path) as file:
+                conclusion = write_proof(self.encoding, learned.words(), file)
+        except NotJustified as gap:
+            return self.say(f"the proof ends without a conclusion: {gap}")
+        except OSError as error:
+            return self.say(f"the proof cannot be written: {error.strerror or error}")
+        if conclusion == "NONE":
+            self.say("the search has not ended, so the proof has no conclusion")
+        log.info("proof: %.2f s, %s, log of %.1f MB", time.monotonic() - start, conclusion, learned.n_bytes / 1e6)
+        return None
+
+    def say(self, what: str) -> None:
+        log.warning("--proof: %s", what)

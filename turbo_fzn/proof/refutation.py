@@ -1,0 +1,174 @@
+"""Why a row has no solution within some bounds: linear inequalities, case by case.
+
+An explanation of a learner says that a row, from a few bounds, implies another one; that is, that the row has no
+solution where these bounds hold and the other one does not. `refute` finds for each case of the row an inequality that
+the bounds contradict. From it and the definitions of the order literals a cutting planes step derives a clause, the
+negation of the bounds; where there are several cases, unit propagation puts their clauses together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from turbo_fzn.proof.encoding import Alternative, Assumed, Encoding, Inequality, Split
+
+MOST_ROUNDS = 3  # of rounding, in a case of a row
+Bounds = dict[int, int]  # side -> its value
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """How a clause follows: from an inequality and bounds that contradict it, or from other steps and a constraint of
+    the file (0: none), by unit propagation. `assumed` are the bounds that cannot hold together, and `chosen` further
+    literals that cannot be true then."""
+
+    assumed: tuple[Assumed, ...]
+    chosen: tuple[int, ...]
+    inequality: Inequality | None
+    parts: tuple[Step, ...]
+    closing: int
+
+
+def refute(encoding: Encoding, row: int, bounds: Bounds) -> Step | None:
+    """A step that refutes the bounds (for each side of the row's variables) by the row; None where none is found."""
+    for split in encoding.rows[row]:
+        step = _refute_split(encoding, split, bounds)
+        if step is not None:
+            return step
+    return None
+
+
+def _refute_split(encoding: Encoding, split: Split, bounds: Bounds) -> Step | None:
+    parts = []
+    for one in split.alternatives:
+        if any(bounds.get(side ^ 1, -k) > -k for side, k in one.guard):
+            continue  # the guard is false within the bounds
+        found = _refute_case(encoding, one, bounds)
+        if found is None:
+            return None
+        parts.append(found)
+    if len(parts) == 1 and _is_plain(parts[0], bounds):
+        return parts[0]
+    return _together(encoding, split, parts, bounds)
+
+
+def _refute_case(encoding: Encoding, one: Alternative, bounds: Bounds) -> Step | None:
+    within = dict(bounds)
+    for side, k in one.guard:
+        within[side] = max(within.get(side, k), k)
+    if one.inner is not None:
+        return _refute_split(encoding, one.inner, within)
+    for inequality in one.inequalities:
+        found = _contradiction(encoding, inequality, within)
+        if found is not None:
+            return found
+    return _refute_by_rounding(encoding, one.inequalities, within)
+
+
+def _refute_by_rounding(encoding: Encoding, inequalities: Iterable[Inequality], bounds: Bounds) -> Step | None:
+    """Such as 1 <= 13 x <= 12, where the first inequality gives x >= 1 before the second one fails."""
+    within, parts = dict(bounds), []
+    for _ in range(MOST_ROUNDS):
+        for one in inequalities:
+            for variable, coefficient in one.terms:
+                part = _round(encoding, one, variable, coefficient, within)
+                if part is None:
+                    continue
+                parts.append(part)
+                found = (_contradiction(encoding, other, within) for other in inequalities)
+                last = next((step for step in found if step is not None), None)
+                if last is not None:
+                    return _together(encoding, Split(()), [*parts, last], bounds)
+    return None
+
+
+def _round(encoding: Encoding, one: Inequality, variable: int, coefficient: int, within: Bounds) -> Step | None:
+    """The step by which the inequality gives a better bound of the variable, which it sets; None without one."""
+    side, size = 2 * variable + (coefficient < 0), abs(coefficient)
+    others = sum(abs(a) * within[2 * v + (a > 0)] for v, a in one.terms if v != variable)
+    k = -((-one.least - others) // size)
+    if k <= within[side] or not one.number:
+        return None
+    part = _contradiction(encoding, one, {**within, side ^ 1: 1 - k})
+    if part is not None:
+        within[side] = k
+    return part
+
+
+def _is_plain(step: Step, bounds: Bounds) -> bool:
+    """Whether the step assumes the bounds alone."""
+    return not step.chosen and all(bounds.get(side) == k for side, k in step.assumed)
+
+
+def _together(encoding: Encoding, split: Split, parts: list[Step], bounds: Bounds) -> Step:
+    """The cases as one step: what their clauses assume beyond the bounds is what tells the cases apart. A bound is
+    assumed too where it excludes a case."""
+    assumed = {one for part in parts for one in part.assumed if bounds.get(one[0]) == one[1]}
+    for one in split.alternatives:
+        for side, k in one.guard:
+            against = side ^ 1
+            if bounds.get(against, -k) > -k:
+                assumed.add((against, bounds[against]))
+    kept = tuple(sorted(one for one in assumed if encoding.literal(one) >= 0))
+    return Step(kept, (), None, tuple(parts), split.closing)
+
+
+def _contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step | None:
+    """The step where the bounds contradict the inequality."""
+    if not one.number:
+        return None
+    short = one.least
+    sides = [2 * v + (a > 0) for v, a in one.terms]
+    for side, (_, a) in zip(sides, one.terms):
+        short += abs(a) * within[side]
+    if short <= 0:
+        return None
+    assumed: list[Assumed] = list(one.conditions)
+    for side, (v, a) in zip(sides, one.terms):
+        root = -encoding.upper[v] if side & 1 else encoding.lower[v]
+        gap = abs(a) * (within[side] - root)
+        if gap < short:  # the root's bound is enough
+            short -= gap
+        else:
+            assumed.append((side, within[side]))
+    kept = tuple(sorted({pair for pair in assumed if encoding.literal(pair) >= 0}))
+    return Step(kept, one.chosen, one, (), 0)
+
+
+Number = Callable[[Assumed], tuple[int, int]]
+
+
+def cutting_planes(encoding: Encoding, step: Step, define: Number) -> list[str] | None:
+    """The words of the `pol` line that derives the clause of a step from its inequality; None where the inequality is
+    that clause. `define` gives the numbers of the two constraints that define an order literal."""
+    one = step.inequality
+    assert one is not None
+    words, weakened = [str(one.number)], []
+    least = one.least
+    at = dict(step.assumed)
+    for v, a in one.terms:
+        side = 2 * v + (a > 0)
+        low, high = encoding.lower[v], encoding.upper[v]
+        k = at.get(side, -high if side & 1 else low)
+        if (side, k) not in step.assumed:
+            k = -high if side & 1 else low
+        least += abs(a) * k
+        if high - low == 1:
+            if (side, k) not in step.assumed:
+                weakened += [encoding.names[encoding.bits[v][0]], "w"]
+        elif (side, k) in step.assumed:
+            words += _scaled(define((side, k))[side & 1], abs(a))
+        elif side & 1 and v in encoding.domains:
+            words += _scaled(encoding.domains[v], abs(a))
+        else:
+            weakened += [word for bit in encoding.bits[v] for word in (encoding.names[bit], "w")]
+    assert least > 0, "the bounds do not contradict the inequality"
+    words += weakened
+    if len(words) == 1 and least == 1:
+        return None
+    return [*words, "s", *([str(least), "d"] if least > 1 else [])]
+
+
+def _scaled(number: int, factor: int) -> list[str]:
+    return [str(number), *([str(factor), "*"] if factor > 1 else []), "+"]

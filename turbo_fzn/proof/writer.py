@@ -1,0 +1,216 @@
+"""The files of a proof: the model as an OPB file, and the steps in VeriPB's format 2.0.
+
+The model is that of encoding.py, the steps are those that trim.py has kept. Each order literal is defined where it
+first occurs, and what no later step needs is deleted. The format: Gocht, Nordström, AAAI 2021; Bogaerts, Gocht,
+McCreesh, Nordström, JAIR 2023; the documentation of VeriPB.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO
+
+from turbo_fzn.proof import log
+from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
+from turbo_fzn.proof.trim import Hint, Kept, Trimmer
+
+HEADER = "pseudo-Boolean proof version 2.0"
+
+
+def open_for_writing(path: str) -> IO[str]:
+    """A text file, packed where its name ends with .gz."""
+    if path.endswith(".gz"):
+        return gzip.open(path, "wt", compresslevel=4, encoding="ascii")
+    return open(path, "w", encoding="ascii")
+
+
+def model_path(path: str) -> str:
+    """The file of the model beside the proof: a.pbp -> a.opb, a.pbp.gz -> a.opb.gz."""
+    packed = ".gz" if path.endswith(".gz") else ""
+    plain = Path(path.removesuffix(".gz"))
+    return str(plain.with_suffix(".opb")) + packed
+
+
+def write_model(encoding: Encoding, file: IO[str]) -> None:
+    file.write(f"* #variable= {len(encoding.names)} #constraint= {len(encoding.constraints)}\n")
+    objective = encoding.objective()
+    if objective:
+        tnf = encoding.tnf
+        start = tnf.sense * encoding.lower[tnf.objective]
+        file.write(f"* {'-' * (tnf.sense < 0)}objective = {start} + what is minimised here\n")
+        file.write(f"min: {_terms(encoding, objective)};\n")
+    for terms, degree in encoding.constraints:
+        file.write(f"{_terms(encoding, terms)}>= {degree} ;\n")
+
+
+def _terms(encoding: Encoding, terms: Iterable[tuple[int, int]]) -> str:
+    return "".join(f"{coefficient} {spelt(encoding, literal)} " for coefficient, literal in terms)
+
+
+def spelt(encoding: Encoding, literal: int) -> str:
+    return "~" * (literal & 1) + encoding.names[literal >> 1]
+
+
+class Writer:
+    """Writes the steps of a proof to a file."""
+
+    def __init__(self, encoding: Encoding, write: Callable[[str], object]):
+        self.encoding, self.write = encoding, write
+        self.count = len(encoding.constraints)
+        self.events: dict[int, int] = {}  # event -> its constraint
+        self.steps: dict[Step, tuple[int, list[int]]] = {}  # its constraint, and those derived for it
+        self.chains: dict[tuple[int, int, int], int] = {}
+        self.definitions = dict(encoding.definitions)
+        self.lasting = set(range(1, self.count + 1))  # constraints that are never deleted
+
+    def line(self, text: str) -> int:
+        """Writes a line that derives a constraint. Returns its number."""
+        self.write(text + "\n")
+        self.count += 1
+        return self.count
+
+    # ---- order literals
+
+    def define(self, assumed: Assumed) -> tuple[int, int]:
+        """The constraints that define the literal, which is written where it is new."""
+        side, k = assumed
+        variable, k = side >> 1, 1 - k if side & 1 else k
+        encoding = self.encoding
+        number = encoding.at_least(variable, k) >> 1
+        if number not in self.definitions:
+            above, below = encoding.definition(variable, k - encoding.lower[variable])
+            name = encoding.names[number]
+            first = self.line(f"red {_terms(encoding, above[0])}>= {above[1]} ; {name} -> 0")
+            second = self.line(f"red {_terms(encoding, below[0])}>= {below[1]} ; {name} -> 1")
+            self.definitions[number] = first, second
+            self.lasting |= {first, second}
+        return self.definitions[number]
+
+    def literal(self, assumed: Assumed) -> int:
+        """The literal, defined."""
+        side = assumed[0]
+        literal, span = self.encoding.literal(assumed), self.encoding.upper[side >> 1] - self.encoding.lower[side >> 1]
+        if literal >= 0 and span > 1:
+            self.define(assumed)
+        return literal
+
+    def chain(self, side: int, higher: int, lower: int) -> int:
+        """The clause which says that a bound implies a lower one."""
+        key = side, higher, lower
+        if key not in self.chains:
+            strong, weak = self.define((side, higher)), self.define((side, lower))
+            a, b = (weak[1], strong[0]) if side & 1 == 0 else (strong[1], weak[0])
+            degree = higher - lower + 1
+            self.chains[key] = self.line(f"pol {a} {b} + s{f' {degree} d' if degree > 1 else ''}")
+            self.lasting.add(self.chains[key])
+        return self.chains[key]
+
+    # ---- steps
+
+    def step(self, step: Step) -> int:
+        """The constraint of a row's step."""
+        if step not in self.steps:
+            before = self.count
+            number = self._derive(step)
+            self.steps[step] = number, list(range(before + 1, self.count + 1))
+        return self.steps[step][0]
+
+    def _derive(self, step: Step) -> int:
+        for assumed in step.assumed:
+            self.literal(assumed)
+        if step.inequality is not None:
+            words = cutting_planes(self.encoding, step, self.define)
+            return step.inequality.number if words is None else self.line(f"pol {' '.join(words)}")
+        parts = [self._derive(part) for part in step.parts]
+        if step.closing:
+            parts.append(step.closing)
+        return self.rup([(side ^ 1, 1 - k) for side, k in step.assumed], parts)
+
+    def rup(self, clause: list[Assumed], hints: list[int]) -> int:
+        literals = [literal for literal in map(self.literal, clause) if literal >= 0]
+        written = _terms(self.encoding, ((1, literal) for literal in literals))
+        return self.line(f"rup {written}>= 1 ; ~ {' '.join(map(str, dict.fromkeys(hints)))}")
+
+    def hint(self, hint: Hint) -> int:
+        if hint.step is not None:
+            return self.step(hint.step)
+        return self.events[hint.event] if hint.chain is None else self.chain(*hint.chain)
+
+    # ---- events
+
+    def event(self, kept: Kept, kind: int, words: list[int]) -> None:
+        """Writes what an event says, and deletes what is not needed behind it."""
+        if kind == log.SOLUTION:
+            self.events[kept.number] = self.solution(words)
+        elif kind == log.ROOT and words[2] == log.DECISION:
+            self.events[kept.number] = self.cut(words[0], words[1], self.events[kept.hints[0].event])
+        else:
+            self.events[kept.number] = self.rup(kept.literals, [self.hint(hint) for hint in kept.hints])
+        self.delete(kept)
+
+    def solution(self, values: list[int]) -> int:
+        spelt_out = [spelt(self.encoding, literal) for literal in self.true_literals(values)]
+        if self.encoding.optimises:
+            self.lasting.add(self.line(f"soli {' '.join(spelt_out)}"))
+            return self.count
+        self.write(f"sol {' '.join(spelt_out)}\n")
+        return 0
+
+    def true_literals(self, values: list[int]) -> Iterable[int]:
+        """The literals of a solution, with those that the proof has defined."""
+        yield from self.encoding.assignment(values)
+        for (variable, offset), number in self.encoding.orders.items():
+            if number in self.definitions and number not in self.encoding.definitions:
+                yield 2 * number + (values[variable] - self.encoding.lower[variable] < offset)
+
+    def cut(self, side: int, k: int, improving: int) -> int:
+        """The objective's bound, from the constraint of an improving solution."""
+        variable = side >> 1
+        sign = -1 if side & 1 else 1
+        against = side ^ 1, 1 - k
+        inequality = Inequality(improving, ((variable, sign),), k)
+        assumed = (against,) if self.literal(against) >= 0 else ()  # without one, no value is left
+        words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
+        return improving if words is None else self.line(f"pol {' '.join(words)}")
+
+    def delete(self, kept: Kept) -> None:
+        own = [self.events[event] for event in kept.gone]
+        for step in kept.gone_steps:
+            own += self.steps.pop(step)[1]
+        own = [number for number in own if number not in self.lasting]
+        if own:
+            self.write(f"del id {' '.join(map(str, own))}\n")
+
+
+def write_proof(encoding: Encoding, words: memoryview, file: IO[str]) -> str:
+    """Writes the proof of what a log says. Returns the conclusion; "NONE" where the log has no end. Raises NotJustified
+    for a log that cannot be explained."""
+    trimmer = Trimmer(encoding, words)
+    file.write(f"{HEADER}\nf {len(encoding.constraints)}\n")
+    writer = Writer(encoding, file.write)
+    any_will_do = trimmer.solution >= 0 and not encoding.optimises
+    kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
+    for one in kept:
+        event = trimmer.events[one.number]
+        writer.event(one, event.kind, event.words)
+    conclusion = _conclude(trimmer, writer, kept)
+    file.write(f"output NONE\nconclusion {conclusion}\nend pseudo-Boolean proof\n")
+    return conclusion.split()[0]
+
+
+def _conclude(trimmer: Trimmer, writer: Writer, kept: list[Kept]) -> str:
+    tnf, solution, optimises = trimmer.encoding.tnf, trimmer.solution, trimmer.encoding.optimises
+    if solution >= 0 and solution not in writer.events:
+        writer.solution(trimmer.events[solution].words)
+    if not kept:
+        return "NONE" if solution < 0 or optimises else "SAT"
+    refutation = writer.events[kept[-1].number]
+    if not optimises:
+        return f"UNSAT : {refutation}"
+    if solution < 0:
+        return f"BOUNDS INF : {refutation} INF"
+    value = trimmer.best() - tnf.sense * trimmer.encoding.lower[tnf.objective]
+    return f"BOUNDS {value} : {refutation} {value}"
