@@ -21,7 +21,7 @@ from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import CPU, decide
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.wide import Wide, WideKind
+from turbo_fzn.tnf.wide import RELATIONS, Wide, WideKind
 
 ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_search": True, "relaxation": "on"}]
 WITH_ROWS = [
@@ -114,6 +114,7 @@ def test_a_model_that_is_solved_again_has_rows():
         {"arch": "gpu"},
         {"arch": "hybrid"},
         {"dump_tnf": "x"},
+        {"proof": "x"},
         {"cp_profiler": "1,2"},
         {"learn": "off"},
         {"simplify": False},
@@ -165,6 +166,10 @@ def test_a_point_of_the_relaxation_is_a_solution_if_the_wide_row_holds(starts, i
     lower[columns] = upper[columns] = starts
     assert boxes.narrow(lower, upper, most=4) is None
     assert [found.objective for found in boxes.found] == [4] * is_solution
+
+
+def test_every_kind_of_wide_row_has_its_relation():
+    assert set(RELATIONS) == set(WideKind)
 
 
 def test_a_wide_row_holds_where_enumeration_says_so():

@@ -188,7 +188,7 @@ class Boxes:
             return None
         low, high = bounds
         if np.all(low == high):
-            if not all(wide.holds(low) for wide in tnf.wides):
+            if not all(wide.holds(low) for wide in tnf.wides if wide.alone):
                 return None
             objective = int(low[tnf.objective])
             self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))

@@ -99,6 +99,7 @@ def _edges_tour(head: list[int], groups: list[list[int]]) -> bool:
 RELATIONS: dict[WideKind, Callable[[list[int], list[list[int]]], bool]] = {
     WideKind.ALL_DIFFERENT: _all_differ,
     WideKind.CUMULATIVE: _tasks_fit,
+    WideKind.ENERGY: _tasks_fit,
     WideKind.ELEMENT: _member_is_result,
     WideKind.CIRCUIT: _edges_tour,
 }
