@@ -158,9 +158,12 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
   delete[] plain;
 }
 
-// Whether the row says all that its plain check sees. By energy more follows than a row looks for.
+// Whether the row says all that its plain check sees. By energy more follows than a row looks for; and the last member
+// of an element becomes true by rows of its truth alone, which do not see it where two members share the truth.
 static bool says_all(const Learner& l, i32 row) {
-  return !is_wide(problem(l), row) || wide_at(problem(l), row).kind != WIDE_ENERGY;
+  if (!is_wide(problem(l), row)) return true;
+  const Wide& r = wide_at(problem(l), row);
+  return r.kind != WIDE_ENERGY && (r.kind != WIDE_ELEMENT || !has_twins(l, r));
 }
 
 // Propagates all rows once over `plain`, or those alone that say all. Whether they are consistent; `changed` is set

@@ -5,6 +5,7 @@
 #include "../core/interval.h"
 #include "literal.h"
 #include "parts.h"
+#include "sides.h"
 #include "wide.h"
 
 // Whether the variables can take different values: each value goes to one that may have it and has to take one first.
@@ -70,6 +71,17 @@ static bool may_choose(const Learner& l, const Wide& r, const bound_t* plain) {
     any = any || (meets && is_at && plain[upper_side(truth)] <= -1);
   }
   return any;
+}
+
+// Whether two members of an element have one truth.
+static bool has_twins(const Learner& l, const Wide& r) {
+  const i32* arguments = arguments_of(problem(l), r);
+  for (i32 i = 3; i < n_arguments(r); i += 2) {
+    for (i32 j = 3; j < i; j += 2) {
+      if (arguments[i] == arguments[j] && -sides(l).now[upper_side(arguments[i])] > 0) return true;
+    }
+  }
+  return false;
 }
 
 // What all tasks use from a to b at least is not more than there is room for: energetic reasoning.
