@@ -217,7 +217,7 @@ def test_ctrl_c_ends_a_call_which_leaves_no_thread_and_the_next_one_is_as_ever()
         solve(golomb(16), threads=2, on_solution=interrupt)
         time.sleep(command.PATIENCE)
     assert heard and raised.value.result.status == "SATISFIED"
-    wait_until(lambda: threading.active_count() == threads)
+    wait_until(lambda: threading.active_count() <= threads)
     assert solve(LEAST_SUM).objective == 7
 
 

@@ -209,7 +209,7 @@ def test_a_hundred_calls_leave_no_thread_and_no_memory_behind():
         assert model.solve({"m5": (17 + number % 3, None)}).objective == 17 + number % 3
         if number in (299, 399):
             sizes.append(resident_bytes())
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads
     assert sizes[1] - sizes[0] < 8e6
 
 
