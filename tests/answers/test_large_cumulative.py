@@ -25,6 +25,7 @@ from turbo_fzn.tnf.wide import RELATIONS, Wide, WideKind
 
 ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_search": True, "relaxation": "on"}]
 WITH_ROWS = [
+    {"learn": "prover", "without": "prover"},
     {"all_solutions": True},
     {"learn": "off"},
     {"without": "soloist,finder,prover,follower"},
@@ -136,6 +137,8 @@ def test_only_learners_search():
         (Options(threads=1), ["soloist"]),
         (Options(free_search=True, threads=5), ["soloist", "finder", "prover", "follower", "soloist"]),
         (Options(learn="prover", threads=4), ["prover"]),
+        (Options(without="soloist", threads=1), ["finder"]),
+        (Options(learn="soloist,prover", without="soloist", threads=4), ["prover"]),
     ]:
         decision = decide(tnf, options, Machine(8, None), 1)
         assert (decision.engines, decision.threads, decision.cpu_lns_percent) == ((CPU,), len(roles), 0)

@@ -134,37 +134,18 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
 def _hybrid(case: _Case) -> Decision:
     """The decision for the hybrid engine: tree search by a thread for each core, or by one if runs must be
     reproducible."""
-    options, methods = case.options, wanted_methods(case.options)
+    options = case.options
     asked = options.blocks or options.threads
     way = _Way(asked or (1 if options.seed is not None else case.machine.cores), free=False)
-    relaxation, repeatable = _relaxation(case, (HYBRID,), way, 0), options.seed is not None and way.threads == 1
-    follows = _follows_failures(case)
-    return Decision(
-        (HYBRID,), way.threads, (), follows, methods, methods, 0, 0, relaxation, repeatable, _reason(case, way, 0)
-    )
+    return _alike(case, HYBRID, way.threads, (), _relaxation(case, (HYBRID,), way, 0), _reason(case, way, 0))
 
 
 def _learners_alone(case: _Case, way: _Way) -> Decision:
     """The decision for a model of which other engines do not see every constraint."""
-    options, methods = case.options, wanted_methods(case.options)
-    chosen = choose_alone(case.tnf, options, way.threads, way.free)
-    learners = tuple(learner for learner in chosen if learner.role in methods)
-    relaxation = _relaxation(case, (CPU,), way, len(learners))
-    repeatable = options.seed is not None and way.threads == 1
+    learners = choose_alone(case.options, way.threads, way.free, wanted_methods(case.options))
+    way = way._replace(threads=len(learners))
     reason = f"{_reason(case, way, way.threads)}; learners only, since a constraint is too large for rows"
-    return Decision(
-        (CPU,),
-        len(learners),
-        learners,
-        _follows_failures(case),
-        methods,
-        methods,
-        0,
-        0,
-        relaxation,
-        repeatable,
-        reason,
-    )
+    return _alike(case, CPU, way.threads, learners, _relaxation(case, (CPU,), way, way.threads), reason)
 
 
 def _logged(case: _Case) -> Decision:
@@ -178,9 +159,22 @@ def _logged(case: _Case) -> Decision:
                          "variables, one solution must be enough, and --learn must not be off")  # fmt: skip
     follows = case.tnf.annotated and not options.free_search
     own = named_learners(options)[:1] or (Learner("follower" if follows else "soloist"),)
-    methods, reason = wanted_methods(options), "one learner, whose conclusions are logged"
-    repeatable = options.seed is not None
-    return Decision((CPU,), 1, own, _follows_failures(case), methods, methods, 0, 0, None, repeatable, reason)
+    return _alike(case, CPU, 1, own, None, "one learner, whose conclusions are logged")
+
+
+def _alike(
+    case: _Case,
+    engine: str,
+    threads: int,
+    learners: tuple[Learner, ...],
+    relaxation: Relaxation | None,
+    reason: str,
+) -> Decision:
+    """The decision for one engine without neighbourhoods: its threads are all learners, or all search the tree."""
+    methods = wanted_methods(case.options)
+    repeatable = case.options.seed is not None and threads == 1
+    follows = _follows_failures(case)
+    return Decision((engine,), threads, learners, follows, methods, methods, 0, 0, relaxation, repeatable, reason)
 
 
 def _case(tnf: TNF, options: Options, machine: Machine, wanted: int) -> _Case:

@@ -17,7 +17,6 @@ import numpy as np
 
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
-from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
@@ -28,7 +27,7 @@ from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.policy import wanted_methods
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import names_of, projected
-from turbo_fzn.run.roles import can_learn
+from turbo_fzn.run.roles import can_learn, choose_alone
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
@@ -72,12 +71,9 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
 
 def may_stand_alone(options: Options) -> bool:
     """Whether learners on the CPU are enough: nothing in the options needs another engine."""
-    has_role = bool(wanted_methods(options) & set(LEARNERS))
-    return (
-        has_role
-        and options.arch in ("auto", "cpu")
-        and not (options.dump_tnf or options.cp_profiler or options.proof or world())
-    )
+    needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world()
+    learners = choose_alone(options, 1, True, wanted_methods(options))
+    return bool(learners) and options.arch in ("auto", "cpu") and not needs_rows
 
 
 def symmetries(model: Model) -> list[Order]:

@@ -90,14 +90,15 @@ def can_learn(tnf: TNF, options: Options) -> bool:
     return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)
 
 
-def choose_alone(tnf: TNF, options: Options, blocks: int, free: bool) -> tuple[Learner, ...]:
-    """The blocks where all of them learn: the roles that --learn names, or each in turn, after a follower where the
-    annotation leads."""
-    named = named_learners(options)
-    if named:
+def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[str]) -> tuple[Learner, ...]:
+    """The blocks where all of them learn: the roles that --learn names, or each of `methods` in turn, after a follower
+    where the annotation leads. None where --without leaves none."""
+    named = tuple(learner for learner in named_learners(options) if learner.role in methods)
+    if names_of(options) != ("auto",):
         return named[:blocks]
-    first = () if free else ("follower",)
-    return tuple(map(Learner, [*first, *islice(cycle(ALONE), blocks)][:blocks]))
+    roles = [role for role in ALONE if role in methods]
+    first = [] if free else [role for role in roles if role == "follower"]
+    return tuple(map(Learner, [*first, *islice(cycle(roles), blocks)][:blocks]))
 
 
 def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:
