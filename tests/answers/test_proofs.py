@@ -16,7 +16,7 @@ import pytest
 from support.command import COMMAND, environment, run
 from support.corpus import EXPECTED, has_floats, text_of
 from support.places import CORPUS
-from support.proofs import optimum, prove, random_tnf
+from support.proofs import consistent_models, optimum, prove
 from turbo_fzn.proof import log
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import check_files
@@ -97,10 +97,7 @@ def is_true(tnf: TNF, best: int | None, verdict: Verdict) -> bool:
 @pytest.mark.slow
 def test_random_models_are_proved():
     random, proved = Random(42), 0
-    for number in range(N_RANDOM):
-        tnf = random_tnf(Random(number))
-        if tnf is None:
-            continue
+    for number, tnf in consistent_models(N_RANDOM):
         one = prove(tnf, random.choice(ROLES), random.choice((0, 1, 2)))
         verdict = check(one.model.splitlines(), one.proof.splitlines())
         assert verdict.conclusion == one.conclusion != "NONE", number
@@ -138,10 +135,7 @@ def damaged(random: Random, proof: str) -> str:
 @pytest.mark.slow
 def test_no_damaged_proof_proves_what_is_false():
     random, refused = Random(7), 0
-    for number in range(N_DAMAGED):
-        tnf = random_tnf(Random(number))
-        if tnf is None:
-            continue
+    for number, tnf in consistent_models(N_DAMAGED):
         one, best = prove(tnf), optimum(tnf)
         for _ in range(5):
             try:
@@ -167,10 +161,7 @@ def test_a_learner_that_errs_is_noticed(monkeypatch):
         return found
 
     monkeypatch.setattr(log, "literals", faulty)
-    for number in range(N_DAMAGED):
-        tnf = random_tnf(Random(number))
-        if tnf is None:
-            continue
+    for number, tnf in consistent_models(N_DAMAGED):
         try:
             one = prove(tnf)
             assert is_true(tnf, optimum(tnf), check(one.model.splitlines(), one.proof.splitlines())), number

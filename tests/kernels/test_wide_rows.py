@@ -7,6 +7,7 @@ explained. Relations are told here by their meaning, value by value.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from random import Random
 from typing import NamedTuple
@@ -176,39 +177,15 @@ def all_said(cases: list[Case]) -> list[tuple[Case, list[Said]]]:
     return list(zip(cases, said))
 
 
+@cache
 def tell(kind: WideKind) -> list[tuple[Case, list[Said]]]:
     random = Random(kind.name)
     return all_said([draw(random, kind) for _ in range(N_ROWS[kind])])
 
 
-@pytest.fixture(scope="module")
-def told_by_all_different() -> list[tuple[Case, list[Said]]]:
-    return tell(WideKind.ALL_DIFFERENT)
-
-
-@pytest.fixture(scope="module")
-def told_by_cumulative() -> list[tuple[Case, list[Said]]]:
-    return tell(WideKind.CUMULATIVE)
-
-
-@pytest.fixture(scope="module")
-def told_by_element() -> list[tuple[Case, list[Said]]]:
-    return tell(WideKind.ELEMENT)
-
-
-@pytest.fixture(scope="module")
-def told_by_energy() -> list[tuple[Case, list[Said]]]:
-    return tell(WideKind.ENERGY)
-
-
-@pytest.fixture(scope="module")
-def told_by_circuit() -> list[tuple[Case, list[Said]]]:
-    return tell(WideKind.CIRCUIT)
-
-
-@pytest.fixture(params=[kind.name.lower() for kind in WideKind])
+@pytest.fixture(params=WideKind, ids=lambda kind: kind.name.lower())
 def told(request) -> list[tuple[Case, list[Said]]]:
-    return request.getfixturevalue(f"told_by_{request.param}")
+    return tell(request.param)
 
 
 def test_premises_imply_what_is_said(told):
@@ -240,10 +217,10 @@ def to_fixpoint(case: Case) -> Box | None:
         case = case._replace(box=box)
 
 
-def test_at_its_fixpoint_all_different_is_the_hull_of_its_solutions(told_by_all_different):
+def test_at_its_fixpoint_all_different_is_the_hull_of_its_solutions():
     """Over bounds alone it has nothing more to say."""
     moved = 0
-    for case, _ in told_by_all_different[:500]:
+    for case, _ in tell(WideKind.ALL_DIFFERENT)[:500]:
         allowed, box = points(case, case.box), to_fixpoint(case)
         assert box == (hull(allowed) if len(allowed) else None), case
         moved += box != case.box
@@ -262,10 +239,10 @@ def fits_for_certain(case: Case, box: Box) -> bool:
     return True
 
 
-def test_at_its_fixpoint_cumulative_has_no_start_at_which_a_task_cannot_be(told_by_cumulative):
+def test_at_its_fixpoint_cumulative_has_no_start_at_which_a_task_cannot_be():
     """Beside what runs for certain: a time table has nothing more to say."""
     moved = 0
-    for case, _ in told_by_cumulative[:500]:
+    for case, _ in tell(WideKind.CUMULATIVE)[:500]:
         box = to_fixpoint(case)
         moved += box != case.box
         for i in range(1, len(case.box), 3) if box else ():
@@ -280,10 +257,10 @@ def chooses(result: int, _index: int, _first: int, *groups: int) -> bool:
     return bool(members) and set(members) == {result}
 
 
-def test_at_its_fixpoint_element_is_the_hull_while_several_members_are_possible(told_by_element):
+def test_at_its_fixpoint_element_is_the_hull_while_several_members_are_possible():
     """Over truths alone. What the index says of them, and they of the index, is said by other rows."""
     moved = 0
-    for case, _ in told_by_element[:250]:
+    for case, _ in tell(WideKind.ELEMENT)[:250]:
         box = to_fixpoint(case)
         truths = box[3::2] if box else []
         if truths.count((0, 1)) > 1 and (1, 1) not in truths:
@@ -293,9 +270,9 @@ def test_at_its_fixpoint_element_is_the_hull_while_several_members_are_possible(
     assert moved > 10
 
 
-def test_a_member_that_is_chosen_is_the_result(told_by_element):
+def test_a_member_that_is_chosen_is_the_result():
     chosen = 0
-    for case, _ in told_by_element[:250]:
+    for case, _ in tell(WideKind.ELEMENT)[:250]:
         box = to_fixpoint(case)
         for truth, member in zip(box[3::2], box[4::2]) if box else ():
             if truth == (1, 1):
@@ -331,10 +308,10 @@ def is_too_crowded(box: Box) -> bool:
     return False
 
 
-def test_at_its_fixpoint_energy_leaves_no_task_where_a_window_is_too_small(told_by_energy):
+def test_at_its_fixpoint_energy_leaves_no_task_where_a_window_is_too_small():
     """Or there is no solution."""
     moved = 0
-    for case, _ in told_by_energy[:500]:
+    for case, _ in tell(WideKind.ENERGY)[:500]:
         box = to_fixpoint(case)
         moved += box != case.box
         assert box is None or not is_too_crowded(box) and not is_too_crowded(mirrored(box)), (case, box)
@@ -369,9 +346,9 @@ def reached_from(start: int, edges: list[tuple[int, int]]) -> set[int]:
     return seen
 
 
-def test_at_its_fixpoint_a_circuit_closes_no_chain_and_reaches_all_that_is_not_left_out(told_by_circuit):
+def test_at_its_fixpoint_a_circuit_closes_no_chain_and_reaches_all_that_is_not_left_out():
     moved = 0
-    for case, _ in told_by_circuit[:500]:
+    for case, _ in tell(WideKind.CIRCUIT)[:500]:
         box = to_fixpoint(case)
         moved += box != case.box
         if box is None:
@@ -392,8 +369,8 @@ def test_at_its_fixpoint_a_circuit_closes_no_chain_and_reaches_all_that_is_not_l
     assert moved > 25
 
 
-def test_the_host_says_the_same_of_a_circuit(told_by_circuit):
-    for case, _ in told_by_circuit[:60]:
+def test_the_host_says_the_same_of_a_circuit():
+    for case, _ in tell(WideKind.CIRCUIT)[:60]:
         places = np.arange(1, len(case.root)).reshape(-1, 3)
         wide = Wide(WideKind.CIRCUIT, np.array([0]), places)
         for point in product(*(range(low, high + 1) for low, high in case.root)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
@@ -33,8 +34,8 @@ class Proved(NamedTuple):
 class _Drawn:
     """A model that is being drawn, with a point that satisfies its rows, except for some that are drawn at random."""
 
-    def __init__(self, random: Random, operators: tuple[int, ...]):
-        self.random, self.operators = random, operators
+    def __init__(self, random: Random):
+        self.random = random
         self.lower: list[int] = []
         self.upper: list[int] = []
         self.point: list[int] = []
@@ -51,7 +52,7 @@ class _Drawn:
         return len(self.lower) - 1
 
     def row(self) -> None:
-        random, op = self.random, self.random.choice(self.operators)
+        random, op = self.random, self.random.choice(OPERATORS)
         y, z = random.choices(range(len(self.lower)), k=2)
         if op == ELEMENT:
             z = len(self.tables) - self.lower[y]
@@ -76,9 +77,9 @@ class _Drawn:
         return self.variable(value - self.random.randint(0, 4), value + self.random.randint(0, 4), value)
 
 
-def random_tnf(random: Random, operators: tuple[int, ...] = OPERATORS) -> TNF | None:
+def random_tnf(random: Random) -> TNF | None:
     """A small model at its root fixpoint; None where that fails."""
-    drawn = _Drawn(random, operators)
+    drawn = _Drawn(random)
     for _ in range(random.choice((4, 8, 16, 30))):
         drawn.row()
     if not drawn.rows:
@@ -93,6 +94,14 @@ def random_tnf(random: Random, operators: tuple[int, ...] = OPERATORS) -> TNF | 
         return None
     tnf.lower, tnf.upper = bounds
     return tnf
+
+
+def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
+    """The random models of the seeds 0 to count - 1 that do not fail at the root, with their seeds."""
+    for seed in range(count):
+        tnf = random_tnf(Random(seed))
+        if tnf is not None:
+            yield seed, tnf
 
 
 def prove(tnf: TNF, role: str = "soloist", seed: int = 0) -> Proved:
