@@ -20,6 +20,7 @@
 #include "circuit.h"
 #include "clauses.h"
 #include "cumulative.h"
+#include "delay.h"
 #include "element.h"
 #include "energy.h"
 #include "linear.h"
@@ -61,8 +62,7 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
   return after.u >= before.u || set_side(l, upper_side(var), -after.u, row_reason(row));
 }
 
-DEVICE bool run_wide(Learner& l, i32 row) {
-  const Wide& r = wide_at(problem(l), row);
+DEVICE bool run_kind(Learner& l, i32 row, const Wide& r) {
   i64 n = n_arguments(r);
   progress(l).runs += 1 + (r.kind == WIDE_ENERGY ? n * n / PAIRS_A_RUN : n / ARGUMENTS_A_RUN);
   switch (r.kind) {
@@ -72,6 +72,16 @@ DEVICE bool run_wide(Learner& l, i32 row) {
     case WIDE_CIRCUIT: return run_circuit(l, row);
     default: return run_all_different(l, row);
   }
+}
+
+DEVICE bool run_wide(Learner& l, i32 row) {
+  const Wide& r = wide_at(problem(l), row);
+  if (!may_wait(r)) return run_kind(l, row, r);
+  if (waits(l, row)) return true;
+  i32 size = trail(l).size;
+  bool good = run_kind(l, row, r);
+  note_run(l, row, !good || trail(l).size > size);
+  return good;
 }
 
 // A row that is not ternary.

@@ -11,6 +11,7 @@
 #include "../core/propagate.h"
 #include "check_wide.h"
 #include "clauses.h"
+#include "delay.h"
 #include "linear.h"
 #include "literal.h"
 #include "oracle.h"
@@ -158,12 +159,13 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
   delete[] plain;
 }
 
-// Whether the row says all that its plain check sees. By energy more follows than a row looks for; and the last member
-// of an element becomes true by rows of its truth alone, which do not see it where two members share the truth.
+// Whether the row says all that its plain check sees. Some wait, and by energy more follows than a row looks for; the
+// last member of an element becomes true by rows of its truth alone, which do not see it where two members share the
+// truth.
 static bool says_all(const Learner& l, i32 row) {
   if (!is_wide(problem(l), row)) return true;
   const Wide& r = wide_at(problem(l), row);
-  return r.kind != WIDE_ENERGY && (r.kind != WIDE_ELEMENT || !has_twins(l, r));
+  return !may_wait(r) && (r.kind != WIDE_ELEMENT || !has_twins(l, r));
 }
 
 // Propagates all rows once over `plain`, or those alone that say all. Whether they are consistent; `changed` is set

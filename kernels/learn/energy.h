@@ -27,18 +27,6 @@
 
 constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;
 
-constexpr i32 LONGEST_DELAY = 63;
-
-// How many runs of a wide row are left out, and how many of these are left.
-struct Delay { i32 length, left; };
-struct Delays { Delay* of_wide; };
-
-PART(Delays, delays);
-
-DEVICE i64 delays_bytes(const Problem* p) { return p->n_wides * (i64)sizeof(Delay); }
-
-DEVICE void take_memory(Delays& s, const Problem* p, Room& room) { s.of_wide = take<Delay>(room, p->n_wides); }
-
 // The tasks that use anything. `free`: the energy that is not in the profile; `before`: what the profile has before a
 // beginning and an end.
 struct Energies {
@@ -155,7 +143,7 @@ DEVICE bool run_windows(Learner& l, i32 row, const Tasks& tasks, const Energies&
   return true;
 }
 
-DEVICE bool run_all_windows(Learner& l, i32 row) {
+OUTLINE bool run_energy(Learner& l, i32 row) {
   Tasks tasks = tasks_of(l, row);
   if (is_left_out(WITHOUT_ENERGY) || !are_storable(l, tasks)) return true;
   for (i32 flip = 0; flip < 2; ++flip) {
@@ -165,22 +153,6 @@ DEVICE bool run_all_windows(Learner& l, i32 row) {
     }
   }
   return true;
-}
-
-// How many runs are left out after one that has found something or not.
-DEVICE i32 next_delay(i32 last, bool found) { return found ? 0 : minimum(2 * last + 1, LONGEST_DELAY); }
-
-// Runs the row, unless it has failed to find anything lately.
-OUTLINE bool run_energy(Learner& l, i32 row) {
-  Delay& delay = delays(l).of_wide[row - problem(l)->n_rows - problem(l)->n_linears];
-  if (trail(l).level > 0 && delay.left > 0) {
-    --delay.left;
-    return true;
-  }
-  i32 size = trail(l).size;
-  bool good = run_all_windows(l, row);
-  delay.left = delay.length = next_delay(delay.length, !good || trail(l).size > size);
-  return good;
 }
 
 // ---- explanations

@@ -13,7 +13,7 @@
 #include "analyse.h"
 #include "clauses.h"
 #include "decide.h"
-#include "energy.h"
+#include "delay.h"
 #include "exchange.h"
 #include "explain.h"
 #include "heap.h"

@@ -99,7 +99,7 @@ LEARNING = [
     kernel("learners", "a window is sought in the sides of the entry alone", "learn/energy.h",
            "if (since == 0 || entries[since - 1].reason != row_reason(row)) return false;", "return false;",
            "test_wide_rows.py -k imply"),
-    kernel("learners", "a row that finds nothing runs each time", "learn/energy.h",
+    kernel("learners", "a row that finds nothing runs each time", "learn/delay.h",
            "return found ? 0 : minimum(2 * last + 1, LONGEST_DELAY);", "return 0;", "test_wide_rows.py -k waits"),
     kernel("learners", "a follower never proves a bound", "learn/restart.h",
            " || (role == METHOD_FOLLOWER && is_only_learner(l))", "", "test_learning.py -k proves_bounds"),
