@@ -276,6 +276,7 @@ def test_a_solver_that_is_installed_without_a_compiler_is_told_to_have_no_engine
     assert re.fullmatch(r"fzn-turbo: no C\+\+ compiler found for the CPU engine: install one .*\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_the_compiler_may_be_named_with_words_behind_it_and_by_a_path_with_blanks(tmp_path, model, quick_compiler):
     folder = tmp_path / "with blanks"
     folder.mkdir()

@@ -184,6 +184,7 @@ def test_the_command_that_mends_a_cache_open_to_others_mends_it(tmp_path, monkey
     assert doctor.kernel_cache().state == doctor.OK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "part"),
     [

@@ -191,6 +191,7 @@ def is_cut_behind_a_solution_or_in_it(text: str) -> bool:
     return bool(whole) and all(len(one.splitlines()) == 3 for one in whole) and rest.count("\n") < 4
 
 
+@pytest.mark.slow
 def test_at_the_time_limit_a_reader_who_does_not_read_is_waited_for_no_longer(tmp_path):
     path = write(tmp_path, grid(300))
     for limit in time_limits():

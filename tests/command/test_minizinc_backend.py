@@ -99,9 +99,15 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
         assert count_solutions(done) == {"-a": 9, "-n": 4}.get(flag, 1)
 
 
+def extra_flags() -> list:
+    """Those with kernels of their own, which are compiled, are slow."""
+    slow = {"--profile": [pytest.mark.slow], "--proof": [pytest.mark.slow]}
+    return [pytest.param(entry, id=entry[0], marks=slow.get(entry[0], [])) for entry in minizinc_extra_flags()]
+
+
 @pytest.mark.covers("C8")
 @needs_minizinc
-@pytest.mark.parametrize("entry", minizinc_extra_flags(), ids=lambda entry: entry[0])
+@pytest.mark.parametrize("entry", extra_flags())
 def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry, tmp_path):
     flag, _, kind, default = entry
     values = {

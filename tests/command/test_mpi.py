@@ -76,6 +76,7 @@ def test_sigterm_ends_all_ranks_and_the_best_solution_is_printed(tmp_path):
     wait_until(lambda: not any(map(mpi.is_alive, processes)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--version",), ("nothing.fzn",), ("--no-such-flag",)])
 def test_what_needs_no_search_is_said_once(arguments):
     one, many = run_alone_text(*arguments), mpi.start(3, *arguments)

@@ -136,6 +136,7 @@ def profile(path, *flags: object):
     return answer, Tree(server.messages())
 
 
+@pytest.mark.slow
 @pytest.mark.covers("F15", "V1", "V2", "V3")
 @pytest.mark.parametrize(
     ("model", "flags"),

@@ -270,6 +270,7 @@ def test_a_signal_stops_the_enumeration_of_many_solutions_between_two_of_them(tm
     assert answer.text.endswith("%%%mzn-stat-end\n")
 
 
+@pytest.mark.slow
 @pytest.mark.covers("T3", "T5", "O10")
 @SIGNALS
 @pytest.mark.parametrize(
@@ -290,6 +291,7 @@ def test_a_signal_in_the_preparation_of_a_large_model_ends_it_as_unknown(tmp_pat
     assert answer.markers == UNKNOWN and not answer.solutions
 
 
+@pytest.mark.slow
 def test_a_signal_while_modules_are_imported_ends_the_process_as_unknown(tmp_path):
     path = write(tmp_path, golomb(12))
     for milliseconds in range(0, 150, 10):

@@ -56,6 +56,7 @@ def test_a_complete_cache_is_used_although_nothing_can_be_written_to_it(tmp_path
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_a_read_only_cache_lacks_is_told_to_be_compiled_for_one_run(tmp_path, folder):
     quick = tmp_path / "quick-c++"
     quick.write_text('#!/bin/sh\nexec c++ "$@" -O0\n')

@@ -127,6 +127,7 @@ def test_a_warm_start_is_tried_first(hybrid_device):
 # ---- both stores mirror each other: going back, replays, and lists that are sent in parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entries", MAILBOXES.values(), ids=MAILBOXES)
 @pytest.mark.parametrize("small", [*TOO_SMALL, "nothing"])
 @pytest.mark.parametrize("goal", ["satisfy", "maximize cost"])

@@ -53,6 +53,7 @@ def watched(folder: Path, tests: str, seconds: int) -> subprocess.CompletedProce
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_test_that_hangs_is_told_with_the_stacks_of_all_threads_and_processes(tmp_path):
     done = watched(tmp_path, HANGS, 2)
     assert done.returncode == 0, done.stdout

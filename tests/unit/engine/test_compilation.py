@@ -98,6 +98,7 @@ def told(shop: Workshop) -> str:
     return f"fzn-turbo: stopped while the kernels (cpu32) were being compiled; {rest}\n"
 
 
+@pytest.mark.slow
 def test_a_compilation_longer_than_the_time_limit_is_told_and_goes_on_so_that_a_later_run_answers(shop):
     """Two runs are cut while the kernels are compiled; then the compiler gets the time that it needs."""
     for _ in range(2):
@@ -176,6 +177,7 @@ def test_the_lock_of_a_killed_compilation_is_taken_over_without_waiting(shop):
     assert not list(shop.cache.glob("*.lock"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])
 def test_what_is_compiled_ahead_is_told_before_it_is_there(shop, action):
     with subprocess.Popen(
