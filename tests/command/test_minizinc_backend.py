@@ -100,7 +100,7 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
 
 
 def extra_flags() -> list:
-    """Those with kernels of their own, which are compiled, are slow."""
+    """Parameters of a test: slow are flags whose kernels are compiled first."""
     slow = {"--profile": [pytest.mark.slow], "--proof": [pytest.mark.slow]}
     return [pytest.param(entry, id=entry[0], marks=slow.get(entry[0], [])) for entry in minizinc_extra_flags()]
 

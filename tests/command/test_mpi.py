@@ -23,7 +23,10 @@ KILLS = int(os.environ.get("TURBO_FZN_KILLS", "3"))
 
 
 @pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (3, 8))])
-@pytest.mark.parametrize("name", ["queens", "golomb", "steiner_triples", "pigeons"])
+@pytest.mark.parametrize(
+    "name",
+    ["queens", *(pytest.param(name, marks=pytest.mark.slow) for name in ("golomb", "steiner_triples", "pigeons"))],
+)
 def test_the_answer_is_that_of_one_process(name, ranks):
     path = CORPUS / f"{name}.fzn"
     one, many = run_alone("--arch", "cpu", "-a", path), mpi.run(ranks, "--arch", "cpu", "-a", "-s", path)

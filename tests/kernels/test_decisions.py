@@ -94,7 +94,9 @@ def test_the_next_set_is_one_that_was_named_with_the_least_work_and_of_several_t
     assert cpu_rows(32).next_set(column.ctypes.data, sum(1 << one for one in named), last) == expected
 
 
-@pytest.mark.parametrize("sets", [*DECISION_SETS, "+".join(DECISION_SETS)])
+@pytest.mark.parametrize(
+    "sets", [*(pytest.param(one, marks=pytest.mark.slow) for one in DECISION_SETS), "+".join(DECISION_SETS)]
+)
 @given(model=models(["minimize", "maximize"]))
 def test_every_set_proves_the_optimum_of_the_oracle(sets, model):
     best = optimum(model, all_solutions(model))
