@@ -29,7 +29,7 @@ from turbo_fzn.options import Options
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
-settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=30)
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=40)
 settings.register_profile("explore", **UNHURRIED, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

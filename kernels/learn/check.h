@@ -159,13 +159,14 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
   delete[] plain;
 }
 
-// Whether the row says all that its plain check sees. Some wait, and by energy more follows than a row looks for; the
-// last member of an element becomes true by rows of its truth alone, which do not see it where two members share the
-// truth.
+// Whether the row says all that its plain check sees. Some wait, but not at level 0, and by energy more follows than a
+// row looks for; the last member of an element becomes true by rows of its truth alone, which do not see it where two
+// members share the truth.
 static bool says_all(const Learner& l, i32 row) {
   if (!is_wide(problem(l), row)) return true;
   const Wide& r = wide_at(problem(l), row);
-  return !may_wait(r) && (r.kind != WIDE_ELEMENT || !has_twins(l, r));
+  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0)) return false;
+  return r.kind != WIDE_ELEMENT || !has_twins(l, r);
 }
 
 // Propagates all rows once over `plain`, or those alone that say all. Whether they are consistent; `changed` is set
