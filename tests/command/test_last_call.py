@@ -42,7 +42,8 @@ from turbo_fzn.run.prepare import prepare
 
 CLIMB = GREATEST_SUM.replace("indomain_max", "indomain_min")  # improves many times
 STEPS = ["-r", "1", "--arch", "cpu", "-s", "-v"]  # each improvement by itself, in the same order in each run
-MUCH = 60_000  # bytes, of the 65,536 that a pipe holds
+PAGE = 4096  # bytes: a pipe is full when each of its pages has some
+MUCH = 3800  # bytes of a page behind which there is another: a write that does not fit begins a new one
 UNKNOWN = ["=====UNKNOWN====="]
 
 # The check of one solution comes to no end.
@@ -176,12 +177,16 @@ def test_of_two_who_tell_solutions_at_once_the_better_one_counts():
 
 
 def fill(stream) -> None:
-    """Until what the process has written fills the pipe to its reader, and it waits."""
+    """Until what the process has written fills the pipe to its reader, and it waits.
+
+    A pipe has 16 pages, or one or two where its user has many pipes (pipe(7), pipe-user-pages-soft).
+    """
     waiting = array("i", [0])
+    pages = fcntl.fcntl(stream, fcntl.F_GETPIPE_SZ) // PAGE
 
     def is_full() -> bool:
         fcntl.ioctl(stream, termios.FIONREAD, waiting)
-        return waiting[0] > MUCH
+        return waiting[0] > MUCH * (pages - 1)
 
     wait_until(is_full)
 
