@@ -142,6 +142,10 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
         begun = Run(options.file, options, interrupt, started)
     try:
         with without_collector(keep=True):
+            if several := begun.several():
+                from turbo_fzn.goals import GoalRun  # only here: few ask for several objectives
+
+                begun = GoalRun(begun, several)
             prepared = begun.prepare()
         dump_or_answer(begun, prepared, options, interrupt, last_call)
     finally:

@@ -29,6 +29,7 @@ from turbo_fzn.api import Result, interrupt_of, solve_run
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import UsageError
 from turbo_fzn.explain.groups import CONSTRAINT_NAME
+from turbo_fzn.flattening import Data, Source, flatten
 from turbo_fzn.listening import Listener, OnBound, OnLog, OnSolution
 from turbo_fzn.lower.rewrite import SENSES
 from turbo_fzn.options import Options
@@ -36,6 +37,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Ref, Text, Variable
 from turbo_fzn.read.model import Model as ParsedModel
+from turbo_fzn.read.several import without_several
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.prepare import settle_root
 from turbo_fzn.run.prepared import Prepared
@@ -69,13 +71,19 @@ class Model:
     def __init__(self, text: str | ParsedModel, **settings: Any):
         self._settings = settings
         options = options_of({**settings, "symmetry": "off"})
-        self._parsed = parse_named(text, options.file) if isinstance(text, str) else text
+        self._parsed = without_several(parse_named(text, options.file) if isinstance(text, str) else text)
         self._shown = _shown_names(self._parsed, options)
         self._prepared = _prepare(self._parsed, self._shown, replace(options, project=None))
         self._items = {item.name: item for item in self._prepared.tnf.outputs}
         self._interrupt: Interrupt | None = None
         self._lock = threading.Lock()
         self._solver: int | None = None  # the thread that solves
+
+    @classmethod
+    def from_minizinc(cls, model: Source, data: Data = None, **settings: Any) -> Model:
+        """A MiniZinc model, which the installed `minizinc` flattens: a path or a text, with the data of a file, a text
+        or a mapping (flattening.py). The names are those of the FlatZinc. Raises UsageError and ModelError."""
+        return cls(flatten(model, data), **settings)
 
     def __enter__(self) -> Model:
         return self
@@ -87,6 +95,11 @@ class Model:
     def parsed(self) -> ParsedModel:
         """The model as it was read."""
         return self._parsed
+
+    @property
+    def prepared(self) -> Prepared:
+        """The model at its root fixpoint, with all variables in its output."""
+        return self._prepared
 
     @property
     def variables(self) -> list[str]:

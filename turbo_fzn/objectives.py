@@ -16,18 +16,21 @@ that it was found in.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.listening import Values
 from turbo_fzn.model import Assumption, Assumptions, Model
+from turbo_fzn.process.interrupt import Interrupt, deadline
 from turbo_fzn.run.projection import names_of
 
 Corner = tuple[float, ...]  # of a box: its points are less in each objective, all of which are minimised; or infinite
 _SIGNS = {"minimize": 1, "maximize": -1}
 _EVERYWHERE = float("inf")
+_COUNTED = ("nodes", "failures", "propagations", "restarts", "nogoods")  # statistics that add up
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,14 @@ class _Goal:
         return (None, best) if self.sign > 0 else (best, None)
 
 
-class _Asker:
-    """Asks a model for the best solutions within boxes, until the time limit, which counts for all calls together."""
+class Asker:
+    """Asks a model for the best solutions within boxes, until `interrupt`, which counts for all calls together;
+    `counted` adds up their statistics."""
 
-    def __init__(self, model: Model, goals: Sequence[str], assume: Assumptions | None, settings: Mapping[str, Any]):
+    def __init__(
+        self, model: Model, goals: Sequence[str], assume: Assumptions | None, settings: Mapping[str, Any],
+        interrupt: Interrupt | None = None,
+    ):  # fmt: skip
         self.model, self.assume = model, dict(assume or {})
         self.goals = [_Goal.read(text) for text in goals]
         if not self.goals:
@@ -72,32 +79,45 @@ class _Asker:
         if others := [goal.name for goal in self.goals if model.kind(goal.name) != "int"]:
             kind = model.kind(others[0])
             raise UsageError(f"goals: {others[0]} is a variable of kind {kind}; several objectives are integers")
-        limit = settings.get("time_limit")
-        self.end = time.monotonic() + limit / 1000 if limit else None
+        if interrupt is None:
+            interrupt = Interrupt(deadline(settings.get("time_limit"), time.monotonic()))
+            interrupt.settle()
+        self.interrupt = interrupt
         self.shown = names_of(settings["project"]) if settings.get("project") is not None else model.output
         asked = dict.fromkeys([*self.shown, *(goal.name for goal in self.goals)])
         rest = {name: value for name, value in settings.items() if name != "time_limit"}
         self.settings = {**rest, "project": ",".join(asked)}
+        self.counted: Counter[str] = Counter()
 
     @property
-    def is_over(self) -> bool:
-        return self.end is not None and time.monotonic() >= self.end
+    def everywhere(self) -> Corner:
+        """The corner of the box that has all points."""
+        return (_EVERYWHERE,) * len(self.goals)
 
     def best(self, corner: Corner) -> tuple[Point | None, bool]:
         """The lexicographic best point below the corner, and whether that, or that there is none, is proved."""
+        *_, last = self.steps(corner)
+        return last
+
+    def steps(self, corner: Corner) -> Iterator[tuple[Point | None, bool]]:
+        """The best point in the first goal, then that in the second, and so on; the last one is what `best` gives."""
         assume = dict(self.assume)
         for goal, limit in zip(self.goals, corner):
             assume[goal.name] = _both(assume.get(goal.name), goal.below(limit))
         values: Values = {}
         for goal in self.goals:
             result = self.model.solve(assume, goal.text, hint=values, **self._for_call())
+            self.counted.update({name: result.statistics.get(name, 0) for name in _COUNTED})
             if not result.solutions:
-                return (None, result.status == "UNSATISFIABLE") if not values else (self._point(values, False), False)
+                yield (None, result.status == "UNSATISFIABLE") if not values else (self._point(values, False), False)
+                return
             values = result.solutions[-1]
             if result.status != "OPTIMAL_SOLUTION":
-                return self._point(values, False), False
+                yield self._point(values, False), False
+                return
             assume[goal.name] = values[goal.name]  # type: ignore[assignment]  # a scalar
-        return self._point(values, True), True
+            is_last = goal is self.goals[-1]
+            yield self._point(values, is_last), is_last
 
     def _point(self, values: Values, proved: bool) -> Point:
         objectives = [int(values[goal.name]) for goal in self.goals]  # type: ignore[call-overload]  # likewise
@@ -105,10 +125,10 @@ class _Asker:
 
     def _for_call(self) -> dict[str, Any]:
         """The settings of a call, with what is left of the time."""
-        if self.end is None:
+        if self.interrupt.end is None:
             return self.settings
-        left = int((self.end - time.monotonic()) * 1000)
-        return {**self.settings, "time_limit": left if left > 0 else -1}
+        left = (self.interrupt.end - time.monotonic()) * 1000
+        return {**self.settings, "time_limit": int(left) if left >= 1 else -1}
 
 
 def _both(one: Assumption | None, other: Assumption) -> Assumption:
@@ -125,8 +145,8 @@ def lexicographic(
     """The solution that is best in the first goal, of those the one that is best in the second, …; and whether that is
     proved, or that there is no solution. Each goal is "minimize NAME" or "maximize NAME"; `assume` and `settings` are
     those of `Model.solve`, `time_limit` for all together."""
-    asker = _Asker(model, goals, assume, settings)
-    return asker.best((_EVERYWHERE,) * len(asker.goals))
+    asker = Asker(model, goals, assume, settings)
+    return asker.best(asker.everywhere)
 
 
 class Front:
@@ -137,30 +157,36 @@ class Front:
     """
 
     def __init__(self, model: Model, goals: Sequence[str], assume: Assumptions | None = None, **settings: Any):
-        self._asker = _Asker(model, goals, assume, settings)
-        self._signs = [goal.sign for goal in self._asker.goals]
+        self._asked = model, goals, assume, settings
+        Asker(*self._asked)  # what is wrong is said at once
         self.complete = False
 
     def __iter__(self) -> Iterator[Point]:
         self.complete = False
-        corners: list[Corner] = [(_EVERYWHERE,) * len(self._signs)]
-        empty: list[Corner] = []
-        all_proved = True
-        while corners and not self._asker.is_over:
-            corner = corners.pop()
-            if any(_is_within(corner, other) for other in empty):
-                continue
-            point, proved = self._asker.best(corner)
-            all_proved &= proved
-            if point is None:
-                empty += [corner] if proved else []
-                continue
-            least = tuple(sign * objective for sign, objective in zip(self._signs, point.objectives))
-            if proved:
-                empty.append((least[0], *corner[1:]))
-            corners = _divided([*corners, corner], least)
-            yield point
-        self.complete = all_proved and not corners
+        self.complete = yield from front_of(Asker(*self._asked))
+
+
+def front_of(asker: Asker) -> Generator[Point, None, bool]:
+    """The points of a `Front`; returns whether they are the whole front."""
+    signs = [goal.sign for goal in asker.goals]
+    corners: list[Corner] = [asker.everywhere]
+    empty: list[Corner] = []
+    all_proved = True
+    while corners and not asker.interrupt:
+        corner = corners.pop()
+        if any(_is_within(corner, other) for other in empty):
+            continue
+        point, proved = asker.best(corner)
+        all_proved &= proved
+        if point is None:
+            empty += [corner] if proved else []
+            continue
+        least = tuple(sign * objective for sign, objective in zip(signs, point.objectives))
+        if proved:
+            empty.append((least[0], *corner[1:]))
+        corners = _divided([*corners, corner], least)
+        yield point
+    return all_proved and not corners
 
 
 def _is_within(corner: Corner, other: Corner) -> bool:

@@ -30,10 +30,11 @@ PACKAGE_FLOORS = (
     ("explain",),
     ("report",),
     ("settings", "listening", "info", "install", "manual", "messages", "answering"),
+    ("flattening",),
     ("api",),
     ("model",),
     ("objectives", "building"),
-    ("doctor", "reference", "bench", "cores"),
+    ("doctor", "reference", "bench", "cores", "goals"),
     ("actions",),
     ("__init__", "cli", "__main__"),
 )

@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError
+from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Call, Goal, Model
+from turbo_fzn.read.several import ANNOTATIONS
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 
 logger = logging.getLogger("turbo_fzn")
@@ -181,6 +182,8 @@ def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
 def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
     """Adds one annotation of the solve item to the plan."""
     name = annotation.name if isinstance(annotation, Call) else str(annotation)
+    if name in ANNOTATIONS:
+        raise UnsupportedError(f"{name}: several objectives are for the command, or for Front and lexicographic")
     if name in ACCEPTED:
         if ACCEPTED[name]:
             logger.info("%s: %s", name, ACCEPTED[name])

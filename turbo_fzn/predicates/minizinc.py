@@ -1,7 +1,8 @@
 """Prints MiniZinc's library, share/minizinc/turbo, from the table of predicates.
 
 turbo_globals.mzn has our predicates without a body; fzn_NAME.mzn and fzn_NAME_reif.mzn have the predicates of the
-standard library, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins.
+standard library, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins; turbo.mzn is for models
+to include.
 """
 
 from __future__ import annotations
@@ -28,6 +29,21 @@ GLOBALS_HEAD = """\
 % are passed row by row, and the first index of an array where it matters.
 
 function int: turbo_first(array [int] of var int: x) = if length(x) = 0 then 1 else min(index_set(x)) endif;
+"""
+ANNOTATIONS = """\
+% Annotations that fzn-turbo has beside those of the standard library: include "turbo.mzn";
+%
+% Several objectives of a model that is to be satisfied, as in
+%
+%   solve :: lex_minimize([late, cost]) satisfy;
+
+% The solution that is best in the first objective, of those the one that is best in the second, and so on.
+annotation lex_minimize(array [int] of var int: objectives);
+annotation lex_maximize(array [int] of var int: objectives);
+
+% All solutions that no other one dominates: none is as good in all objectives and better in one.
+annotation pareto_minimize(array [int] of var int: objectives);
+annotation pareto_maximize(array [int] of var int: objectives);
 """
 # A line with only a name is replaced by its declaration.
 BUILTINS = """\
@@ -98,7 +114,7 @@ float_max_reif
 
 def library() -> dict[str, str]:
     """The text of each file of the library, by its name."""
-    texts = {"turbo_globals.mzn": GLOBALS_HEAD + "".join(map(_both_forms, GLOBALS))}
+    texts = {"turbo_globals.mzn": GLOBALS_HEAD + "".join(map(_both_forms, GLOBALS)), "turbo.mzn": ANNOTATIONS}
     for name, text in (("redefinitions-2.0.mzn", BUILTINS), ("redefinitions.mzn", REDEFINITIONS)):
         texts[name] = re.sub(r"^\w+$", lambda line: _declaration_of(line[0]), text, flags=re.MULTILINE)
     for predicate in GLOBALS:

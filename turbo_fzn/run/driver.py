@@ -21,6 +21,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
+from turbo_fzn.read.several import Several, several_of
 from turbo_fzn.run.live import sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
@@ -52,38 +53,56 @@ class Run:
         self.prepared: Prepared | None = None
         self.search: Search | None = None
         self.sample_seconds = sample_seconds(options)
+        self.parse_seconds: float | None = None  # None where no file was parsed
+
+    def read(self) -> Model | None:
+        """The parsed model, which is the source from now on; None of a model in ternary normal form. Raises the errors
+        of the file or the model."""
+        if not isinstance(self.source, str):
+            return self.source
+        if suffix_of(self.source) == ".tnf":
+            return None
+        from turbo_fzn.read.languages import parse_file
+
+        start = time.monotonic()
+        model = parse_file(self.source, self.options.file)
+        self.parse_seconds = time.monotonic() - start
+        sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
+        log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", self.parse_seconds, *sizes)
+        self.source = model
+        return model
+
+    def several(self) -> Several | None:
+        """The objectives that the options or the model ask for, if these are several. Raises UsageError, and the errors
+        of the file or the model."""
+        options = self.options
+        if options.lexicographic is not None and options.front is not None:
+            raise UsageError("--lexicographic and --front exclude each other")
+        if options.front is not None or options.lexicographic is not None:
+            return Several((options.front or options.lexicographic or "").split(","), options.front is not None)
+        model = self.read()
+        return None if model is None else several_of(model)
 
     def prepare(self, for_once: bool = True) -> Prepared:
         """The model at its root fixpoint; `for_once` as of prepare.prepare. Raises Interrupted, and the errors of the
         file or the model."""
-        source = self.source
-        if isinstance(source, str):
-            prepared = self._read(source)
-        else:
-            prepared = prepare(source, self.options, self.interrupt, for_once)
+        model = self.read()
+        prepared = self._read_tnf() if model is None else prepare(model, self.options, self.interrupt, for_once)
+        if self.parse_seconds is not None:
+            prepared.times["parseTime"] = self.parse_seconds
         prepared.started = self.started
         self.prepared = prepared
         return prepared
 
-    def _read(self, path: str) -> Prepared:
-        if suffix_of(path) == ".tnf":
-            from turbo_fzn.tnf.text import read
+    def _read_tnf(self) -> Prepared:
+        from turbo_fzn.tnf.text import read
 
-            if self.options.project is not None:
-                raise UsageError("--project: a model in ternary normal form has no variables with names")
-            tnf = read(path)
-            set_precision(tnf, self.options.float_precision)
-            return settle_root(Prepared(tnf), self.interrupt)
-        from turbo_fzn.read.languages import parse_file
-
-        start = time.monotonic()
-        model = parse_file(path, self.options.file)
-        seconds = time.monotonic() - start
-        sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
-        log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", seconds, *sizes)
-        prepared = prepare(model, self.options, self.interrupt)
-        prepared.times["parseTime"] = seconds
-        return prepared
+        assert isinstance(self.source, str), "a file"
+        if self.options.project is not None:
+            raise UsageError("--project: a model in ternary normal form has no variables with names")
+        tnf = read(self.source)
+        set_precision(tnf, self.options.float_precision)
+        return settle_root(Prepared(tnf), self.interrupt)
 
     def events(self) -> Generator[Event, None, None]:
         """The events described above. Prepares the model unless `prepare` has; the search begins after the first

@@ -103,7 +103,7 @@ class MiniZincStyle:
         if self.every or solution.objective is None:
             self.print_solution(solution)
             return
-        if self.held is not None and self.held.objective == solution.objective:
+        if self.held is not None and self.held.objective == solution.objective and self.options.optimal_limit() != 1:
             self.print_held()
         self.held = solution
 

@@ -12,6 +12,8 @@ complete -c fzn-turbo -o n-o -r -d 'optimisation: at most this many optimal solu
 complete -c fzn-turbo -l num-optimal -r -d 'optimisation: at most this many optimal solutions (0: all; default: 1)'
 complete -c fzn-turbo -l project -r -d 'print only these variables and arrays, comma-separated, as in x,y (default: the model\'s output)'
 complete -c fzn-turbo -l count -d 'satisfaction: look for all solutions, and print only how many there are, as the statistic solutions'
+complete -c fzn-turbo -l lexicographic -r -d 'the solution that is best in one goal after the other, as in \'minimize x, maximize y\''
+complete -c fzn-turbo -l front -r -d 'all solutions that no other one dominates in these goals (the Pareto front)'
 complete -c fzn-turbo -l explain -d 'where there is no solution, say why: constraints that have none together'
 complete -c fzn-turbo -s f -d 'free search: neighbourhoods and restarts beside the annotated search'
 complete -c fzn-turbo -l free-search -d 'free search: neighbourhoods and restarts beside the annotated search'

@@ -1,0 +1,62 @@
+"""MiniZinc models from Python: the installed `minizinc` flattens them with the library of this installation.
+
+No configuration need be installed: one is written to a folder for the time of a call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Union
+
+from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.install import CONFIGURATION, SOLVER_ID, configuration
+from turbo_fzn.read.languages import parse_named
+from turbo_fzn.read.model import Model
+
+Source = Union[str, "os.PathLike[str]"]
+Data = Union[Source, Mapping[str, object], None]
+
+
+def flatten(model: Source, data: Data = None) -> Model:
+    """The FlatZinc of a MiniZinc model: a path, or its text. `data`: the path of a .dzn or .json file, the text of a
+    .dzn, or a mapping from names to what JSON can say of the values.
+
+    What is neither a path object nor ends with the suffix of such a file is a text. Raises UsageError where there is no
+    `minizinc`, and ModelError with what it says where it refuses the model.
+    """
+    with tempfile.TemporaryDirectory(prefix="turbo_fzn-") as name:
+        folder = Path(name)
+        own = {
+            **configuration(Path(sys.executable)),
+            "id": f"{SOLVER_ID}-python",
+        }  # by another id than an installed one
+        (folder / CONFIGURATION).write_text(json.dumps(own), encoding="utf-8")
+        target = folder / "model.fzn"
+        words = ["minizinc", "--solver", str(folder / CONFIGURATION), "--compile", "--fzn", str(target)]
+        words += ["--no-output-ozn", _file(model, folder / "model.mzn", (".mzn",))]
+        if isinstance(data, Mapping):
+            (folder / "data.json").write_text(json.dumps(data), encoding="utf-8")
+            words.append(str(folder / "data.json"))
+        elif data is not None:
+            words.append(_file(data, folder / "data.dzn", (".dzn", ".json")))
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise UsageError(f"minizinc cannot be started: {error.strerror or error}") from error
+        if done.returncode != 0 or not target.is_file():
+            raise ModelError(f"minizinc refuses the model: {(done.stderr or done.stdout).strip()}")
+        return parse_named(target.read_text(encoding="utf-8"), str(target.name))
+
+
+def _file(source: Source, place: Path, suffixes: tuple[str, ...]) -> str:
+    """The path of a file; a text is written to `place`."""
+    if isinstance(source, os.PathLike) or source.endswith(suffixes):
+        return os.fspath(source)
+    place.write_text(source, encoding="utf-8")
+    return str(place)
