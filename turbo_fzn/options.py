@@ -122,10 +122,9 @@ OPTIONS = (
         "satisfaction: look for all solutions, and print only how many there are, as the statistic solutions",
         more="With `--project` combinations are counted."),
     Row(("--lexicographic",), "lexicographic", "text:GOALS",
-        "the solution that is best in one goal after the other, as in 'minimize x, maximize y'",
-        more="In the place of the model's own objective."),
+        "best in one goal after the other, as in 'minimize x, maximize y' (default: the model's objective)"),
     Row(("--front",), "front", "text:GOALS",
-        "all solutions that no other one dominates in these goals (the Pareto front)"),
+        "all solutions that no other one dominates in these goals (default: no Pareto front)"),
     Row(("--explain",), "explain", "switch",
         "where there is no solution, say why: constraints that have none together", "bool",
         more="A minimal set: without any one of them there is a solution. They have the names that the model gives "

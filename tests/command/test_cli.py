@@ -86,10 +86,13 @@ def test_every_option_is_taken_before_and_after_the_file(row, model, tmp_path):
 
 # Subproblems go with a variant, whose kernels are compiled first: test_variants.py. A stream of JSON has no markers:
 # test_json_stream.py. A proof has kernels of its own: test_proofs.py. --count is refused where there is an objective:
-# test_projection.py.
+# test_projection.py. Goals have names of the model: test_goals.py.
+APART = ("subproblems", "json_stream", "proof", "count", "lexicographic", "front")
+
+
 @pytest.mark.parametrize(
     "row",
-    [row for row in OPTIONS if row.field not in ("subproblems", "json_stream", "proof", "count")],
+    [row for row in OPTIONS if row.field not in APART],
     ids=lambda row: row.flags[0],
 )
 def test_every_option_solves(row, model, tmp_path):

@@ -123,7 +123,7 @@ def test_statistics_are_those_of_all_calls_together(tmp_path):
 
 
 def test_what_was_found_is_printed_when_the_time_is_up(tmp_path):
-    """Of a front of 4,001 points."""
+    """A front has 4,001 points here."""
     lines = [
         "var 0..4000: a :: output_var; var 0..4000: b;",
         "constraint int_lin_eq([1,1],[a,b],4000);",
