@@ -42,7 +42,8 @@ WANTED = sorted(one for one in ALL if one[0] < one[1])
 
 # Names of --variant that go together, by the engine that has them; together all of them.
 QUICK = {
-    "cpu": ("sweep,recompute,static-split,sort=operator", "warp-sweep,retire=scan,sort=neighbourhood,unsimplified"),
+    "cpu": ("sweep,recompute,static-split,sort=operator,octagon",
+            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified"),
     "gpu": ("sweep,no-sync,plain-bounds,recompute,static-split", "warp-sweep,retire=scan,model=shared", "retire",
             "plain-bounds"),
 }  # fmt: skip

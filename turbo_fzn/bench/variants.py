@@ -65,6 +65,7 @@ EXPERIMENTS = (
     Experiment("Where rows are", ("model=global", "model=shared")),
     Experiment("Which rows stand beside each other", ("sort=none", "sort=operator", "sort=neighbourhood")),
     Experiment("With the simplifier or without", ("default", "unsimplified")),
+    Experiment("Sums and differences of pairs at the root", ("default", "octagon")),
 )  # fmt: skip
 
 
@@ -190,7 +191,8 @@ def shared(names: Sequence[str], arch: str) -> dict[str, str]:
 
     def what(name: str) -> str:
         found = variants.chosen(named(name), arch)
-        return f"{sorted(found.settings(arch).items())} {variants.UNSIMPLIFIED in found.names}"
+        prepared = {variants.UNSIMPLIFIED, variants.OCTAGON} & set(found.names)
+        return f"{sorted(found.settings(arch).items())} {sorted(prepared)}"
 
     return {name: first.setdefault(what(name), name) for name in names}
 

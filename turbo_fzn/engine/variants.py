@@ -21,7 +21,7 @@ CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 ENGINES = (CPU, GPU, HYBRID)
 ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
 BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
-DEFAULT, SPLIT, UNSIMPLIFIED = "default", "static-split", "unsimplified"
+DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON = "default", "static-split", "unsimplified", "octagon"
 ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
 
 
@@ -91,6 +91,7 @@ VARIANTS = (
     Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
             ("-DLEARN_WITHOUT=WITHOUT_FUSION",), engines=(CPU,), only="no others learn"),
     Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
+    Variant(OCTAGON, "at the root, bounds of the sums and differences of two variables are closed, too"),
 )  # fmt: skip
 NAMES = tuple(variant.name for variant in VARIANTS)
 BY_NAME = {variant.name: variant for variant in VARIANTS}
@@ -121,7 +122,7 @@ class _Chosen(tuple[Variant, ...]):
 def chosen(text: str | None, arch: str) -> _Chosen:
     """The variants that `text` names, comma-separated, for the engines of `--arch`. Raises UsageError where one does
     not apply to an engine, or two exclude each other."""
-    names = list(dict.fromkeys((text or "").replace(",", " ").split()))
+    names = list(dict.fromkeys(_named(text)))
     if unknown := [name for name in names if name not in BY_NAME]:
         raise UsageError(no_such("--variant: no variant", unknown, NAMES))
     found = _Chosen(BY_NAME[name] for name in names)
@@ -132,7 +133,16 @@ def chosen(text: str | None, arch: str) -> _Chosen:
 
 def simplifies(text: str | None) -> bool:
     """Whether a model is simplified with these variants."""
-    return UNSIMPLIFIED not in (text or "").replace(",", " ").split()
+    return UNSIMPLIFIED not in _named(text)
+
+
+def closes_octagons(text: str | None) -> bool:
+    """Whether octagons are closed at the root with these variants (tnf/octagon.py)."""
+    return OCTAGON in _named(text)
+
+
+def _named(text: str | None) -> list[str]:
+    return (text or "").replace(",", " ").split()
 
 
 def faults(variants: Sequence[Variant], arch: str) -> Iterator[str]:

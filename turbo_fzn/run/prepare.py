@@ -18,6 +18,7 @@ import numpy as np
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
+from turbo_fzn.engine.variants import closes_octagons
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
@@ -28,10 +29,13 @@ from turbo_fzn.run.policy import wanted_methods
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import names_of, projected
 from turbo_fzn.run.roles import can_learn, choose_alone
+from turbo_fzn.tnf import octagon
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
+
+OCTAGON_ROUNDS = 10
 
 T = TypeVar("T")
 
@@ -66,7 +70,26 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
-    return settle_root(prepared, interrupt)
+    settle_root(prepared, interrupt)
+    if closes_octagons(options.variant):
+        close_octagons(prepared, interrupt)
+    return prepared
+
+
+def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:
+    """Tightens the root by octagons and rows in turn, until nothing changes or for OCTAGON_ROUNDS."""
+    start = time.monotonic()
+    tnf = prepared.tnf
+    for _ in range(OCTAGON_ROUNDS):
+        found = None if tnf.infeasible else octagon.tightened(tnf)
+        if found is None:
+            tnf.infeasible = True
+            break
+        if np.array_equal(found[0], tnf.lower) and np.array_equal(found[1], tnf.upper):
+            break
+        tnf.lower, tnf.upper = found
+        settle_root(prepared, interrupt)
+    log_phase("octagon", time.monotonic() - start, tnf)
 
 
 def may_stand_alone(options: Options) -> bool:
