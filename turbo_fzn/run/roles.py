@@ -36,6 +36,11 @@ ALONE = ("soloist", "finder", "prover", "follower")
 IN_TURN = ("all", "truths", "labelled")
 
 
+# Of a team, what a role decides first where it is not IN_TURN. A finder with all variables is what the others, which
+# take turns, are not (docs/measurements/learning.md#a-finder-in-a-team).
+IN_A_TEAM = {"finder": ("all",)}
+
+
 class Learner(NamedTuple):
     """A block that learns: its role, and the sets of variables that it decides first, with equal work each."""
 
@@ -76,7 +81,7 @@ def choose_learners(
     if names_of(options) != ("auto",):
         return named[:blocks]
     if free:
-        return tuple(map(Learner, _roles_of_free_search(tnf, blocks, beside_gpu)))
+        return tuple(map(_member, _roles_of_free_search(tnf, blocks, beside_gpu)))
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
@@ -98,7 +103,11 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
         return named[:blocks]
     roles = [role for role in ALONE if role in methods]
     first = [] if free else [role for role in roles if role == "follower"]
-    return tuple(map(Learner, [*first, *islice(cycle(roles), blocks)][:blocks]))
+    return tuple(map(_member, [*first, *islice(cycle(roles), blocks)][:blocks]))
+
+
+def _member(role: str) -> Learner:
+    return Learner(role, IN_A_TEAM.get(role, IN_TURN))
 
 
 def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:

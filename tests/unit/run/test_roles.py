@@ -12,6 +12,7 @@ from turbo_fzn.run.engines import cpu_settings
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import decide
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.roles import IN_TURN
 from turbo_fzn.tnf.language import TNF
 
 
@@ -32,6 +33,24 @@ def test_free_search_learns_in_some_blocks(goal, blocks, roles):
     tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
     assert roles_of(tnf, Options(free_search=True, threads=blocks)) == roles
     assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "sets"),
+    [
+        ({"threads": 1}, [IN_TURN]),
+        ({"threads": 3}, [IN_TURN, ("all",)]),
+        ({"threads": 9}, [IN_TURN, ("all",), IN_TURN]),
+        ({"threads": 3, "learn": "prover,finder"}, [IN_TURN, IN_TURN]),
+        ({"threads": 3, "learn": "finder:truths,finder"}, [("truths",), IN_TURN]),
+    ],
+)
+def test_the_finder_of_a_team_decides_all_variables_by_activity(asked, sets):
+    text = "var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) minimize x;"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    options = Options(free_search=True, **asked)
+    decision = decide(tnf, options, Machine(2, "none"), wanted=1)
+    assert list(cpu_settings(decision, options).decides) == sets
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 5])
