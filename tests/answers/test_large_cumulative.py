@@ -87,6 +87,31 @@ def test_answers_are_those_of_enumeration(is_cumulative):
         assert tuple(result.solutions[-1][f"s{i}"] for i in range(len(right[0]))) in right
 
 
+def test_lengths_uses_and_a_capacity_that_change_wake_the_row():
+    """What is best drives lengths and uses up, and the capacity down, against the row alone."""
+    random = Random(7)
+    for number in range(12):
+        last, names = random.randint(1, 3), [f"{kind}{i}" for kind in "sdr" for i in range(3)] + ["b"]
+        domains = [(0, last)] * 3 + [(1, 3)] * 3 + [(0, 2)] * 3 + [(2, 4)]
+        weights = [random.randint(0, 2) for _ in range(3)] + [-random.randint(1, 3) for _ in range(6)] + [2]
+        lines = [f"var {low}..{high}: {name} :: output_var;" for name, (low, high) in zip(names, domains)]
+        call = "turbo_cumulative([s0,s1,s2],[d0,d1,d2],[r0,r1,r2],b)"
+        predicate = "predicate turbo_cumulative(array [int] of var int: s, array [int] of var int: d, "
+        lines = [f"{predicate}array [int] of var int: r, var int: b);", *lines, "var -99..99: cost;"]
+        lines += [f"constraint {call};", f"constraint int_lin_eq({[*weights, -1]},[{','.join(names)},cost],0);"]
+        result = solve_text("\n".join([*lines, "solve minimize cost;\n"]), **ALONE[number % len(ALONE)], seed=number)
+        choices = product(*(range(low, high + 1) for low, high in domains))
+        good = (one for one in choices if fits(one[:3], one[3:6], one[6:9], one[9]))
+        assert result.objective == min(sum(w * v for w, v in zip(weights, one)) for one in good), lines
+        assert result.status == "OPTIMAL_SOLUTION"
+
+
+def fits(starts, lengths, uses, capacity) -> bool:
+    """Whether the tasks never use more than the capacity."""
+    times = range(max(s + d for s, d in zip(starts, lengths)))
+    return all(sum(r for s, d, r in zip(starts, lengths, uses) if s <= t < s + d) <= capacity for t in times)
+
+
 @pytest.mark.parametrize("settings", WITH_ROWS)
 def test_what_learners_cannot_do_is_done_with_rows(settings):
     random = Random(5)
