@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turbo_fzn import report
+from turbo_fzn.errors import UsageError
 from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.listening import Listener, OnBound, OnLog, OnSolution, Values, values_of
 from turbo_fzn.options import Options
@@ -109,7 +110,11 @@ def interrupt_of(options: Options, start: float) -> Interrupt:
 
 
 def solve_run(run: Run, listener: Listener) -> Result:
-    """What a run gives, which is closed then."""
+    """What a run gives, which is closed then. Raises UsageError where several objectives are set."""
+    if run.options.front is not None or run.options.lexicographic is not None:
+        raise UsageError(
+            "front, lexicographic: settings of the command; Python has Front and lexicographic of turbo_fzn"
+        )
     kept = _Kept(run.options)
     run.sample_seconds = run.sample_seconds or math.inf  # for bounds, and for the record
     stop = run.interrupt.request

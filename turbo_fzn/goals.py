@@ -1,9 +1,10 @@
 """Several objectives on the command line: `--lexicographic GOALS` and `--front GOALS`, or annotations of the solve item
 (read/several.py). The answer is a stream of solutions like any other.
 
-With `--front` each point of the front is printed when it is known, and `==========` behind the last one; where the time
-is over before, the last point may be one that another solution dominates. Else the solution is printed that is best in
-one goal after the other, and with `-i` or `-a` also what was best in the goals before. objectives.py searches.
+With `--front` each point of the front is printed when it is known, and `==========` behind the last one; without that
+line the last point may be one that another solution dominates: the time is over, or a goal has no bound. Else the
+solution is printed that is best in one goal after the other, and with `-i` or `-a` also what was best in the goals
+before. objectives.py searches.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class GoalRun(Run):
         parsed = self.read()
         if parsed is None:
             raise UsageError("several objectives: a model in ternary normal form has no variables with names")
+        if parsed.language == "XCSP3" and self.options.project is not None:
+            raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
         names = {goal.split()[-1] for goal in self.asked.goals if goal.split()}
         model = Model(with_declared(parsed, names), **_settings(self.options))
         self._asker = Asker(model, self.asked.goals, None, {}, self.interrupt)
@@ -101,11 +104,11 @@ class GoalRun(Run):
         assert self._asker is not None
         last: Point | None = None
         is_proved = False
-        for number, (point, proved) in enumerate(self._asker.steps(self._asker.everywhere)):
+        for point, proved in self._asker.steps(self._asker.everywhere):
             is_proved = proved
             if point is not None and (last is None or point.objectives != last.objectives):
                 last = point
-                yield self._solution(point, point.objectives[number])
+                yield self._solution(point, point.objectives[0])
             if self.interrupt:
                 break
         return is_proved

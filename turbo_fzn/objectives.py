@@ -106,6 +106,10 @@ class Asker:
             assume[goal.name] = _both(assume.get(goal.name), goal.below(limit))
         values: Values = {}
         for goal in self.goals:
+            if self.interrupt:
+                if not values:
+                    yield None, False
+                return
             result = self.model.solve(assume, goal.text, hint=values, **self._for_call())
             self.counted.update({name: result.statistics.get(name, 0) for name in _COUNTED})
             if not result.solutions:
@@ -174,18 +178,19 @@ def front_of(asker: Asker) -> Generator[Point, None, bool]:
     all_proved = True
     while corners and not asker.interrupt:
         corner = corners.pop()
-        if any(_is_within(corner, other) for other in empty):
-            continue
         point, proved = asker.best(corner)
         all_proved &= proved
         if point is None:
-            empty += [corner] if proved else []
+            if proved:
+                empty.append(corner)
+                corners = [one for one in corners if not _is_within(one, corner)]
             continue
-        least = tuple(sign * objective for sign, objective in zip(signs, point.objectives))
-        if proved:
-            empty.append((least[0], *corner[1:]))
-        corners = _divided([*corners, corner], least)
         yield point
+        if not proved:  # there is no time left, or no bound to a goal: further points would be no better known
+            return False
+        least = tuple(sign * objective for sign, objective in zip(signs, point.objectives))
+        empty.append((least[0], *corner[1:]))
+        corners = [one for one in _divided([*corners, corner], least) if not _is_in_any(one, empty)]
     return all_proved and not corners
 
 
@@ -194,14 +199,17 @@ def _is_within(corner: Corner, other: Corner) -> bool:
     return all(one <= limit for one, limit in zip(corner, other))
 
 
+def _is_in_any(corner: Corner, others: Sequence[Corner]) -> bool:
+    return any(_is_within(corner, other) for other in others)
+
+
 def _divided(corners: Sequence[Corner], point: Sequence[int]) -> list[Corner]:
     """Corners of boxes that have all of the boxes of these corners but what is nowhere better than the point."""
     kept = [corner for corner in corners if any(part >= limit for part, limit in zip(point, corner))]
-    new = [
-        (*corner[:place], part, *corner[place + 1 :])
-        for corner in corners
-        if corner not in kept
-        for place, part in enumerate(point)
+    split = set(corners) - set(kept)
+    new = {(*corner[:place], part, *corner[place + 1 :]) for corner in split for place, part in enumerate(point)}
+    # No corner lies within another one, so none of those that are kept lies within a smaller one of them.
+    return [
+        *kept,
+        *sorted(one for one in new if not any(one != other and _is_within(one, other) for other in [*kept, *new])),
     ]
-    candidates = list(dict.fromkeys([*kept, *new]))
-    return [one for one in candidates if not any(one != other and _is_within(one, other) for other in candidates)]

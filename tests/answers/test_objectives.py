@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from support.objective_models import NAMES, SIGNS, dot, draw, undominated
+from support.objective_models import NAMES, SIGNS, Drawn, dot, draw, undominated
 from turbo_fzn import Front, Model, lexicographic
 from turbo_fzn.errors import UsageError
 
@@ -24,9 +24,24 @@ def test_the_front_and_the_lexicographic_best_are_those_of_enumeration(seeds, en
         assert front.complete and all(point.proved for point in points), seed
         assert len(found) == len(set(found)) and set(found) == undominated(drawn.vectors), seed
         assert all(set(point.values) == set(NAMES) for point in points)
+        assert within(drawn, model, Random(seed)), seed
         best, proved = lexicographic(model, drawn.goals)
         least = None if best is None else tuple(sign * part for sign, part in zip(drawn.signs, best.objectives))
         assert proved and least == min(drawn.vectors, default=None), seed
+
+
+def within(drawn: Drawn, model: Model, random: Random) -> bool:
+    """Whether the front is right where all objectives are assumed to lie between two values."""
+    ends = [sorted(random.randint(-9, 9) for _ in range(2)) for _ in drawn.goals]
+    assume = {goal.split()[1]: (low, high) for goal, (low, high) in zip(drawn.goals, ends)}
+    points = list(Front(model, drawn.goals, assume))
+    found = [tuple(sign * part for sign, part in zip(drawn.signs, point.objectives)) for point in points]
+    good = {
+        vector
+        for vector in drawn.vectors
+        if all(low <= sign * part <= high for sign, part, (low, high) in zip(drawn.signs, vector, ends))
+    }
+    return len(found) == len(set(found)) and set(found) == undominated(good)
 
 
 KNAPSACK = """\

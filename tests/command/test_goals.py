@@ -13,7 +13,7 @@ from support.needs import needs_minizinc
 from support.objective_models import Drawn, draw, undominated
 from support.warm import ask
 from turbo_fzn import Front, Model, solve_text
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.several import Several, several_of
 
@@ -154,12 +154,30 @@ def test_what_was_found_is_printed_when_the_time_is_up(tmp_path):
         (["--front", "minimize cost", "--dump-tnf", "x.tnf"], "", "--dump-tnf"),
         ([], ":: lex_minimize(goals) :: pareto_minimize(goals)", "the only objective"),
         ([], ":: lex_minimize(nothing)", "takes an array of variables"),
-        ([], ":: lex_minimize([3])", "takes an array of variables"),
+        ([], ":: lex_minimize([x,1.5])", "takes an array of variables"),
     ],
 )
 def test_what_cannot_be_asked_is_said(tmp_path, flags, asked, said):
     answer = ask("--arch", "cpu", *flags, shop(tmp_path, asked))
     assert answer.markers == ["=====ERROR====="] and answer.code == 1 and said in answer.errors
+
+
+@pytest.mark.parametrize("asked", ["lex_minimize([3])", "pareto_maximize([])", "pareto_minimize([true,4])"])
+def test_where_all_objectives_are_constants_any_solution_is_an_answer(tmp_path, asked):
+    answer = ask("--arch", "cpu", shop(tmp_path, f":: {asked}"))
+    assert len(answer.solutions) == 1 and answer.code == 0 and answer.errors == ""
+
+
+def test_a_goal_without_a_bound_ends_the_front_without_a_claim(tmp_path):
+    lines = ["var int: x :: output_var;", "var 0..3: y :: output_var;", "constraint int_le(y,x);", "solve satisfy;\n"]
+    answer = ask("--arch", "cpu", "--front", "maximize x", write(tmp_path, "\n".join(lines)))
+    assert len(answer.solutions) == 1 and answer.markers == []
+
+
+def test_the_settings_of_the_command_are_refused_in_python():
+    for setting in ("front", "lexicographic"):
+        with pytest.raises(UsageError, match="Front and lexicographic"):
+            solve_text(SHOP.format(asked=""), arch="cpu", **{setting: "minimize cost"})
 
 
 def test_the_objective_of_the_model_cannot_stand_beside_such_an_annotation():
@@ -187,4 +205,5 @@ def test_a_front_of_a_model_is_the_same_as_that_of_all_of_its_solutions(tmp_path
     answer = ask("--arch", "cpu", "--front", "maximize a,maximize b", path)
     good = {(-a, -b) for a, b in product(range(1, 7), repeat=2) if a * b <= 20}
     assert {(-a, -b) for a, b in pairs(answer)} == undominated(good)
-    assert value(ask("--arch", "cpu", path), "a") * value(ask("--arch", "cpu", path), "b") == 20
+    best = ask("--arch", "cpu", path)
+    assert value(best, "a") * value(best, "b") == 20

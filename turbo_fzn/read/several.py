@@ -32,7 +32,8 @@ class Several(NamedTuple):
 
 
 def several_of(model: Model) -> Several | None:
-    """What the annotations ask for, None where there is none of these. Raises ModelError."""
+    """What the annotations ask for, None where there is none of these; without goals where all objectives are
+    constants. Raises ModelError."""
     asked = [] if model.goal is None else _asking(model.goal)
     if not asked:
         return None
@@ -43,7 +44,7 @@ def several_of(model: Model) -> Several | None:
     call = asked[0]
     method, is_front = ANNOTATIONS[call.name]
     names = [_name(model, part) for argument in call.args for part in _parts(model, argument)]
-    if None in names or not any(names):
+    if None in names:
         raise ModelError(f"{call.name} takes an array of variables", *place)
     return Several([f"{method} {name}" for name in names if name], is_front)
 

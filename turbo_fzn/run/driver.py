@@ -21,7 +21,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
-from turbo_fzn.read.several import Several, several_of
+from turbo_fzn.read.several import Several, several_of, without_several
 from turbo_fzn.run.live import sample_seconds
 from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
@@ -81,7 +81,10 @@ class Run:
         if options.front is not None or options.lexicographic is not None:
             return Several((options.front or options.lexicographic or "").split(","), options.front is not None)
         model = self.read()
-        return None if model is None else several_of(model)
+        several = None if model is None else several_of(model)
+        if model is not None and several is not None and not several.goals:
+            self.source, several = without_several(model), None  # every solution is a best one
+        return several
 
     def prepare(self, for_once: bool = True) -> Prepared:
         """The model at its root fixpoint; `for_once` as of prepare.prepare. Raises Interrupted, and the errors of the
