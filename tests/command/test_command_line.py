@@ -28,7 +28,7 @@ from turbo_fzn.spellings import did_you_mean, unknown_flags
         ("--free-serach model.fzn", "unrecognized arguments: --free-serach; did you mean --free-search?"),
         ("model.fzn --arhc=cpu", "unrecognized arguments: --arhc=cpu; did you mean --arch?"),
         ("--docter", "unrecognized arguments: --docter; did you mean --doctor?"),
-        ("--frobnicate model.fzn", "unrecognized arguments: --frobnicate"),
+        ("--quux model.fzn", "unrecognized arguments: --quux"),
         ("-t soon model.fzn", "argument -t/--time-limit: expected an integer, found 'soon'"),
         ("--data x.dzn m.mzn", "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo x.dzn m.mzn"),
     ],

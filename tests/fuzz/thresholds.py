@@ -98,6 +98,7 @@ TNF: dict[str, Values] = {
     "tnf.linear_rows.MOST_TERMS": (2, 3, NEVER),
     "tnf.linear_rows.NARROW": (0, 1, NEVER),
     "tnf.language.NARROW_LIMIT": (0, 5),  # 64 bits for nearly all
+    "tnf.octagon.MOST_VARIABLES": (2, 4),
     "tnf.spans.HOPS": (1, 2),
     "tnf.spans.LARGEST": (8, 64),
     "tnf.spans.MOST_GROUPS": (1, 2),
@@ -198,6 +199,7 @@ ENGINE: dict[str, Values] = {
     "ranks.stealing.HOLD_SECONDS": (0.0,),
     "ranks.stealing.MOST_PATHS": (1, 2),
     "run.policy.CPU_LNS_PERCENT": (0, 100),
+    "run.prepare.OCTAGON_ROUNDS": (1,),
     "run.policy.FREE_THREADS": (1, 3),
     "run.policy.SHARE_BESIDE_ONE": (1.0,),
     "run.judge.BATCH_ELEMENTS": (1, 10),

@@ -32,7 +32,7 @@ GOLOMB = next(entry for entry in EXPECTED if entry["model"] == "golomb.mzn")
 # Names of --variant that go together; together all that the engine has, but for those that are as is usual.
 SWEEP, WARP_SWEEP = (
     "sweep,no-sync,recompute,static-split,sort=operator,unsimplified",
-    "warp-sweep,plain-bounds,store=shared,model=shared,sort=neighbourhood",
+    "warp-sweep,plain-bounds,store=shared,model=shared,sort=neighbourhood,octagon",
 )
 QUICK = (SWEEP, WARP_SWEEP)
 EACH = ("sweep", "warp-sweep", "plain-bounds", "recompute", "static-split", "static-split,recompute", "store=global")
