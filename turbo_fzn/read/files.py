@@ -8,6 +8,7 @@ gigabyte, and the size of unpacked text is limited.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import importlib
 import io
 import os
@@ -89,6 +90,14 @@ def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
         return
     if same:
         raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
+
+
+def forget_proof(path: str | None) -> None:
+    """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
+    another one's there. What is no regular file stays, as does what cannot be removed, which is an error later."""
+    if path is not None and os.path.isfile(path):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def open_bytes(path: str) -> io.BufferedReader:
