@@ -10,6 +10,7 @@ import pytest
 
 from support.objective_models import NAMES, SIGNS, Drawn, dot, draw, undominated
 from turbo_fzn import Front, Model, lexicographic
+from turbo_fzn.api import Result
 from turbo_fzn.errors import UsageError
 
 
@@ -169,3 +170,9 @@ def test_a_point_of_a_call_that_was_stopped_is_not_proved(monkeypatch):
 def test_goals_that_cannot_be_are_refused(goals, message):
     with pytest.raises(UsageError, match=message):
         Front(Model(TEXT, arch="cpu"), goals)
+
+
+def test_a_front_is_not_complete_where_a_search_stopped_without_knowing(monkeypatch):
+    front = Front(Model(TEXT, arch="cpu"), ["minimize x", "minimize y"])
+    monkeypatch.setattr(Model, "solve", lambda *arguments, **settings: Result("UNKNOWN", [], None, {}))
+    assert list(front) == [] and not front.complete

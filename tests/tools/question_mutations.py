@@ -50,7 +50,7 @@ QUESTIONS = [
     host("projection", "outputs are told apart by what they have in common with smaller types", "run/answers.py",
          "return next(fitting, np.int64)", "return np.int8", "test_optimal.py -k smallest"),
     host("several objectives", "a point divides only the box that it was found in", OBJECTIVES,
-         "corners = _divided([*corners, corner], least)", "corners += _divided([corner], least)",
+         "for one in _divided([*corners, corner], least) if", "for one in [*corners, *_divided([corner], least)] if",
          "test_objectives.py -k front"),
     host("several objectives", "what is not proved counts as complete", OBJECTIVES,
          "all_proved &= proved", "all_proved &= True", "test_objectives.py -k stopped"),
