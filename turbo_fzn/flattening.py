@@ -32,10 +32,8 @@ def flatten(model: Source, data: Data = None) -> Model:
     """
     with tempfile.TemporaryDirectory(prefix="turbo_fzn-") as name:
         folder = Path(name)
-        own = {
-            **configuration(Path(sys.executable)),
-            "id": f"{SOLVER_ID}-python",
-        }  # by another id than an installed one
+        # By another id than an installed one, which MiniZinc would prefer.
+        own = {**configuration(Path(sys.executable)), "id": f"{SOLVER_ID}-python"}
         (folder / CONFIGURATION).write_text(json.dumps(own), encoding="utf-8")
         target = folder / "model.fzn"
         words = ["minizinc", "--solver", str(folder / CONFIGURATION), "--compile", "--fzn", str(target)]

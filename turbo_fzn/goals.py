@@ -23,6 +23,7 @@ from turbo_fzn.read.several import Several, with_declared
 from turbo_fzn.run.driver import Event, Run
 from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.projection import refuse_in_xcsp3
 from turbo_fzn.settings import DEFAULTS
 
 # What counts for the command as a whole, or for no call of several: by fields of Options.
@@ -49,6 +50,7 @@ class GoalRun(Run):
         self.parse_seconds = run.parse_seconds
         self.asked = several
         self._asker: Asker | None = None
+        self._told = 0
         self._begun = time.monotonic()
         if wrong := [flag for name, flag in _REFUSED.items() if getattr(self.options, name) != DEFAULTS[name]]:
             raise UsageError(f"{wrong[0]} cannot be had with several objectives")
@@ -59,8 +61,8 @@ class GoalRun(Run):
         parsed = self.read()
         if parsed is None:
             raise UsageError("several objectives: a model in ternary normal form has no variables with names")
-        if parsed.language == "XCSP3" and self.options.project is not None:
-            raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
+        if self.options.project is not None:
+            refuse_in_xcsp3(parsed)
         names = {goal.split()[-1] for goal in self.asked.goals if goal.split()}
         model = Model(with_declared(parsed, names), **_settings(self.options))
         self._asker = Asker(model, self.asked.goals, None, {}, self.interrupt)
@@ -73,16 +75,8 @@ class GoalRun(Run):
         assert self.prepared is not None and self._asker is not None, "it was prepared"
         self.interrupt.settle()
         yield self.prepared
-        told = 0
-        points = self._front() if self.asked.is_front else self._steps()
-        while True:
-            try:
-                solution = next(points)
-            except StopIteration as end:
-                yield self._finished(end.value, told)
-                return
-            told += 1
-            yield solution
+        complete = yield from self._front() if self.asked.is_front else self._steps()
+        yield self._finished(complete, self._told)
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
         return self._finished(False, n_solutions)
@@ -115,6 +109,7 @@ class GoalRun(Run):
 
     def _solution(self, point: Point, objective: int | None) -> Solution:
         assert self.prepared is not None and self._asker is not None
+        self._told += 1
         items = {item.name: item for item in self.prepared.tnf.outputs}
         outputs = [(items[name], np.atleast_1d(np.asarray(value))) for name, value in point.values.items()]
         return Solution(outputs, objective, 0, "goals", None, time.monotonic() - self._begun)

@@ -19,7 +19,7 @@ from turbo_fzn.engine.variants import simplifies
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.read.files import forget_proof, suffix_of
+from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
 from turbo_fzn.read.several import Several, several_of, without_several
 from turbo_fzn.run.live import sample_seconds
@@ -48,7 +48,6 @@ class Run:
 
     def __init__(self, source: str | Model, options: Options, interrupt: Interrupt, started: float | None = None):
         check_names(options)
-        forget_proof(options.proof)
         self.source, self.interrupt, self.started = source, interrupt, started
         self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
         self.prepared: Prepared | None = None

@@ -23,11 +23,16 @@ def names_of(text: str) -> list[str]:
 
 def projected(model: Model, names: Sequence[str]) -> Model:
     """The model with these variables and arrays of variables as its output. Raises UsageError for other names."""
-    if model.language == "XCSP3":
-        raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
+    refuse_in_xcsp3(model)
     if unknown := [name for name in names if name not in _items(model)]:
         raise UsageError(f"--project: {no_such('no variable', unknown, sorted(declared(model)))}")
     return with_output(model, names)
+
+
+def refuse_in_xcsp3(model: Model) -> None:
+    """Raises UsageError for an XCSP3 instance."""
+    if model.language == "XCSP3":
+        raise UsageError("--project: an answer to an XCSP3 instance has all of its variables")
 
 
 def declared(model: Model) -> list[str]:

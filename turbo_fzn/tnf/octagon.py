@@ -45,15 +45,16 @@ def _groups(tnf: TNF) -> Iterator[np.ndarray]:
     leader = np.arange(tnf.n_vars)
     fixed = tnf.lower == tnf.upper
     compares = np.isin(tnf.op[rows], (EQ, LEQ))
-    pairs = [(tnf.y[rows], tnf.z[rows]), (tnf.x[rows][~compares], tnf.y[rows][~compares])]
+    x, y, z = tnf.x[rows], tnf.y[rows], tnf.z[rows]
+    pairs = [(y, z), (x[~compares], y[~compares]), (x[~compares], z[~compares])]
     ends = [np.concatenate(part) for part in zip(*pairs)]
     both = ~fixed[ends[0]] & ~fixed[ends[1]]
     for a, b in zip(ends[0][both].tolist(), ends[1][both].tolist()):
         leader[_find(leader, a)] = _find(leader, b)
     for variable in range(tnf.n_vars):
         leader[variable] = _find(leader, variable)
-    own = np.where(fixed[tnf.y[rows]], tnf.z[rows], tnf.y[rows])
-    own = np.where(fixed[own], tnf.x[rows], own)
+    own = np.where(fixed[y], z, y)
+    own = np.where(fixed[own], x, own)
     sizes = np.bincount(leader[~fixed], minlength=tnf.n_vars)
     for group in np.unique(leader[own[~fixed[own]]]).tolist():
         if 1 < sizes[group] <= MOST_VARIABLES:

@@ -78,6 +78,14 @@ def test_a_difference_follows_from_sums():
     assert octagon.tightened(tnf)[1][0] == 6
 
 
+def test_a_sum_with_a_constant_connects_the_two_others():
+    """a = b + 3 and b <= c: a - 3 <= c, which decides a + -3 > c."""
+    rows = [(ADD, 0, 1, 3), (LEQ, 4, 1, 2), (ADD, 6, 0, 5), (LEQ, 7, 6, 2)]
+    tnf = make_tnf([(3, 99), (0, 96), (0, 99), (3, 3), (1, 1), (-3, -3), (0, 96), (0, 1)], rows)
+    lower, _ = octagon.tightened(tnf)
+    assert lower[7] == 1 and naive.propagate(tnf)[0][7] == 0
+
+
 def test_groups_that_are_too_large_are_left_alone(monkeypatch):
     monkeypatch.setattr(octagon, "MOST_VARIABLES", 2)
     tnf = make_tnf([(0, 20), (0, 20), (-99, 10), (-99, 3)], [(ADD, 2, 0, 1), (ADD, 0, 3, 1)])
