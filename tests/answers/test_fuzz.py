@@ -41,7 +41,7 @@ from turbo_fzn.read.model import Model
 REGRESSIONS = sorted((DATA / "regressions").glob("*.fzn"))
 FOUND_IN = re.compile(r"^% (\{.*\})$", re.MULTILINE)  # the way in which the fuzzer found it
 SEED = 20
-COUNT, COUNT_ON_GPU, PART = 600, 150, 150
+COUNT, COUNT_ON_GPU, PART = 600, 200, 100
 
 
 def parts(count: int) -> list:

@@ -87,10 +87,11 @@ def test_answers_are_those_of_enumeration(is_cumulative):
         assert tuple(result.solutions[-1][f"s{i}"] for i in range(len(right[0]))) in right
 
 
-def test_lengths_uses_and_a_capacity_that_change_wake_the_row():
+@pytest.mark.parametrize("first", [0, pytest.param(4, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])
+def test_lengths_uses_and_a_capacity_that_change_wake_the_row(first):
     """What is best drives lengths and uses up, and the capacity down, against the row alone."""
-    random = Random(7)
-    for number in range(12):
+    random = Random(7 + first)
+    for number in range(first, first + 4):
         last, names = random.randint(1, 3), [f"{kind}{i}" for kind in "sdr" for i in range(3)] + ["b"]
         domains = [(0, last)] * 3 + [(1, 3)] * 3 + [(0, 2)] * 3 + [(2, 4)]
         weights = [random.randint(0, 2) for _ in range(3)] + [-random.randint(1, 3) for _ in range(6)] + [2]

@@ -261,7 +261,7 @@ def quick_compiler(tmp_path) -> str:
     return str(builds.quick_compiler(tmp_path))
 
 
-@pytest.mark.parametrize("action", ["--build-kernels", "--install-solver"])
+@pytest.mark.parametrize("action", ["--install-solver", pytest.param("--build-kernels", marks=pytest.mark.slow)])
 def test_the_kernels_can_be_compiled_ahead_and_are_then_used(tmp_path, model, quick_compiler, action):
     changes = {"TURBO_FZN_CACHE": str(tmp_path / "cache"), "CXX": quick_compiler, "HOME": str(tmp_path)}
     done = run_plainly(action, **changes)

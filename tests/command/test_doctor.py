@@ -166,6 +166,7 @@ def test_with_a_driver_but_no_device(gpu_machine, whole):
     assert report["NVIDIA driver"][2] == "unset CUDA_VISIBLE_DEVICES"
 
 
+@pytest.mark.slow
 def test_with_a_cache_that_cannot_be_written(whole, tmp_path):
     """Such a cache costs time, and no answer; here it was asked for by its name."""
     code, report, last = run(**whole, TURBO_FZN_CACHE="/dev/null/cache", CXX=str(quick_compiler(tmp_path)))

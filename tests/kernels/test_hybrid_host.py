@@ -116,6 +116,7 @@ def test_a_kernel_that_fails_is_told_and_no_thread_waits_for_it(loopback):
     assert not any(thread.is_alive() for thread in engine.threads)
 
 
+@pytest.mark.slow
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
     monkeypatch.setattr(library, "digest", lambda floats: "0123456789abcdef")
     with pytest.raises(InternalError, match="host and kernels differ"):

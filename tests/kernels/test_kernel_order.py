@@ -60,6 +60,7 @@ def test_what_a_header_does_not_include_and_what_it_does_not_use_would_be_seen()
     assert headers.missing("search/four.h") + headers.idle("search/four.h") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "flags"), BUILDS, ids=[f"{name}{''.join(flags)}" for name, flags in BUILDS])
 def test_a_header_compiles_by_itself(name, flags):
     command = [*compiler.find_cpu_compiler(), "-std=c++17", "-fsyntax-only", "-w", "-x", "c++", *flags]

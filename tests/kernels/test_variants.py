@@ -53,7 +53,12 @@ EACH = {
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared"),
 }  # fmt: skip
-BY_QUICK = [(kind, names) for kind, many in QUICK.items() for names in many]
+SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds"}
+BY_QUICK = [
+    pytest.param(kind, names, marks=[pytest.mark.slow] * (names in SLOW))
+    for kind, many in QUICK.items()
+    for names in many
+]
 BY_EACH = [(kind, names) for kind, many in EACH.items() for names in many]
 SMALL = "assignment coins golomb job_shop knights magic_square queens rcpsp remainders send_more_money".split()
 

@@ -87,6 +87,7 @@ def test_what_is_too_slow_fails_a_quick_run_also_where_workers_run_it(run, tmp_p
     assert times["test_cases.py::test_fixture"] < 0.1 and times["test_cases.py::test_only_at_first"] > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slack", "load", "word"), [(1000, 1.0, "RATHER SLOW"), (1.2, 10.0, "TOO SLOW")])
 def test_what_may_be_the_machine_is_only_named(run, slack, load, word):
     done = run(slack, load, "--quick")
