@@ -8,7 +8,8 @@
 // A task is moved behind one time after the other, each less than its length away from its start, so that one time is
 // the reason for each step: the tasks that are sure to run then leave no room (pointwise explanations: Schutt, Feydy,
 // Stuckey, Wallace, Constraints 2011). Their thresholds are the weakest with which they run then, and only as many of
-// them are named as are needed.
+// them are named as are needed. A piece of the profile that is many times as long as the task would take as many steps,
+// and fill the trail: behind that the task is moved at once, and the reason is what runs all the time.
 #pragma once
 
 #include "../core/assert.h"
@@ -102,6 +103,8 @@ DEVICE i32 first_behind(const Profile& p, wide_t time) {
   return maximum(from - 1, 0);
 }
 
+constexpr i32 MOST_STEPS = 8;  // in which a task walks over a piece of the profile
+
 // Moves a task behind the times at which it does not fit. False on a fault.
 DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip) {
   Span s = span_of(l, tasks, i, flip, trail(l).size);
@@ -111,8 +114,9 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p,
   for (i32 k = first_behind(p, start); k + 1 < p.count && p.at[k] < start + s.length; ++k) {
     bool is_own = s.from <= p.at[k] && p.at[k + 1] <= s.to;
     if (is_own || p.use[k] <= room) continue;
+    bool walks = (p.at[k + 1] - start) / s.length < MOST_STEPS;
     while (start < p.at[k + 1]) {
-      start = minimum(p.at[k + 1], start + s.length);
+      start = walks ? minimum(p.at[k + 1], start + s.length) : p.at[k + 1];
       if (!set_side(l, side, (value_t)(start + back), row_reason(row))) return false;
     }
   }
@@ -135,53 +139,62 @@ OUTLINE bool run_cumulative(Learner& l, i32 row) {
 
 // ---- explanations
 
-// What a task uses at a time for certain, before entry t.
-DEVICE wide_t held_use(const Learner& l, const Tasks& tasks, i32 i, wide_t time, i32 t) {
-  i32 start = start_of(tasks, i);
-  if (-(wide_t)held(l, upper_side(start), t) > time) return 0;
-  wide_t end = (wide_t)held(l, lower_side(start), t) + held(l, lower_side(length_of(tasks, i)), t);
-  return end > time ? maximum((wide_t)held(l, lower_side(use_of(tasks, i)), t), (wide_t)0) : 0;
+// Times from..to.
+struct Period { wide_t from, to; };
+
+DEVICE Period moment(wide_t time) {
+  Period period = {time, time};
+  return period;
 }
 
-// What the tasks but `own` use at the time.
-DEVICE wide_t held_profile(const Learner& l, const Tasks& tasks, i32 own, wide_t time, i32 t) {
+// What a task uses all the time of a period for certain, before entry t.
+DEVICE wide_t held_use(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t) {
+  i32 start = start_of(tasks, i);
+  if (-(wide_t)held(l, upper_side(start), t) > period.from) return 0;
+  wide_t end = (wide_t)held(l, lower_side(start), t) + held(l, lower_side(length_of(tasks, i)), t);
+  return end > period.to ? maximum((wide_t)held(l, lower_side(use_of(tasks, i)), t), (wide_t)0) : 0;
+}
+
+// What the tasks but `own` use, each of them all the time.
+DEVICE wide_t held_profile(const Learner& l, const Tasks& tasks, i32 own, Period period, i32 t) {
   wide_t sum = 0;
   for (i32 i = 0; i < tasks.count; ++i) {
-    if (i != own) sum += held_use(l, tasks, i, time, t);
+    if (i != own) sum += held_use(l, tasks, i, period, t);
   }
   return sum;
 }
 
-// A task runs at the time and uses what it uses.
-DEVICE void add_running(const Learner& l, const Tasks& tasks, i32 i, wide_t time, i32 t, Premises& why) {
+// A task runs all the time and uses what it uses.
+DEVICE void add_running(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t, Premises& why) {
   bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
-  add_premise(l, why, literal(upper_side(start_of(tasks, i)), (bound_t)-time));
-  add_premise(l, why, literal(lower_side(start_of(tasks, i)), (bound_t)(time + 1 - length)));
+  add_premise(l, why, literal(upper_side(start_of(tasks, i)), (bound_t)-period.from));
+  add_premise(l, why, literal(lower_side(start_of(tasks, i)), (bound_t)(period.to + 1 - length)));
   add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
   add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
 }
 
-// Tasks but `own` that use `need` at the time, together. What is more than that is left out, one task after the other.
-DEVICE void add_profile(const Learner& l, const Tasks& tasks, i32 own, wide_t time, wide_t need, i32 t, Premises& why) {
-  wide_t slack = held_profile(l, tasks, own, time, t) - need;
+// Tasks but `own` that use `need` together all the time. What is more than that is left out, one task after the other.
+DEVICE void add_profile(
+    const Learner& l, const Tasks& tasks, i32 own, Period period, wide_t need, i32 t, Premises& why) {
+  wide_t slack = held_profile(l, tasks, own, period, t) - need;
   ASSERT(slack >= 0);
   for (i32 i = 0; i < tasks.count; ++i) {
-    wide_t use = i == own ? 0 : held_use(l, tasks, i, time, t);
+    wide_t use = i == own ? 0 : held_use(l, tasks, i, period, t);
     if (use == 0) continue;
     if (use <= slack) slack -= use;
-    else add_running(l, tasks, i, time, t, why);
+    else add_running(l, tasks, i, period, t, why);
   }
 }
 
 // Of the times from..to the first that begins a piece of the profile in which the others use `need`; to + 1 if there is
 // none.
 DEVICE wide_t find_crowded(const Learner& l, const Tasks& tasks, i32 own, wide_t from, wide_t to, wide_t need, i32 t) {
-  if (from > to || held_profile(l, tasks, own, from, t) >= need) return from;
+  if (from > to || held_profile(l, tasks, own, moment(from), t) >= need) return from;
   wide_t found = to + 1;
   for (i32 i = 0; i < tasks.count; ++i) {
     wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
     if (i == own || time <= from || time >= found) continue;
-    if (held_profile(l, tasks, own, time, t) >= need) found = time;
+    if (held_profile(l, tasks, own, moment(time), t) >= need) found = time;
   }
   return found;
 }
@@ -208,26 +221,40 @@ DEVICE bool explain_capacity(const Learner& l, const Tasks& tasks, wide_t k, i32
   }
   wide_t time = find_crowded(l, tasks, -1, first, last, k, t);
   if (time > last) return false;
-  add_profile(l, tasks, -1, time, k, t, why);
+  add_profile(l, tasks, -1, moment(time), k, t, why);
   return true;
 }
 
-// Task i does not run at a time at which the others leave it no room, and does not end before it, or, backwards, does
-// not start behind it.
+// When the others leave task i no room, so that a holds: at a time that it cannot run behind, or, where it has been moved
+// far at once, all the time from where it could have begun on. False if there is no such time.
+DEVICE bool find_barred(
+    const Learner& l, const Tasks& tasks, i32 i, Literal a, wide_t length, wide_t need, i32 t, Period& barred) {
+  bool backwards = is_upper(a.side);
+  bound_t now = held(l, a.side, t);
+  wide_t from = backwards ? -(wide_t)now : (wide_t)a.k - 1;
+  wide_t to = backwards ? length - a.k : now + length - 1;
+  if (from > to) {
+    barred = {to, from};
+    return held_profile(l, tasks, i, barred, t) >= need;
+  }
+  barred = moment(find_crowded(l, tasks, i, from, to, need, t));
+  return barred.from <= to;
+}
+
+// Task i does not run while the others leave it no room, and does not end before that, or, backwards, does not start
+// behind it.
 DEVICE bool explain_start(const Learner& l, const Tasks& tasks, i32 i, Literal a, i32 t, Premises& why) {
   bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
-  bound_t capacity = -held(l, upper_side(tasks.capacity), t), now = held(l, a.side, t);
+  bound_t capacity = -held(l, upper_side(tasks.capacity), t);
   if (length <= 0 || use <= 0) return false;
-  bool backwards = is_upper(a.side);
-  wide_t from = backwards ? -(wide_t)now : (wide_t)a.k - 1;
-  wide_t to = backwards ? (wide_t)length - a.k : (wide_t)now + length - 1;
-  wide_t need = (wide_t)capacity - use + 1, time = find_crowded(l, tasks, i, from, to, need, t);
-  if (time > to) return false;
-  add_premise(l, why, literal(a.side, (bound_t)(backwards ? -time : time + 1 - length)));
+  wide_t need = (wide_t)capacity - use + 1;
+  Period barred;
+  if (!find_barred(l, tasks, i, a, length, need, t, barred)) return false;
+  add_premise(l, why, literal(a.side, (bound_t)(is_upper(a.side) ? -barred.to : barred.from + 1 - length)));
   add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
   add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
   add_premise(l, why, literal(upper_side(tasks.capacity), -capacity));
-  add_profile(l, tasks, i, time, need, t, why);
+  add_profile(l, tasks, i, barred, need, t, why);
   return true;
 }
 

@@ -113,6 +113,17 @@ def fits(starts, lengths, uses, capacity) -> bool:
     return all(sum(r for s, d, r in zip(starts, lengths, uses) if s <= t < s + d) <= capacity for t in times)
 
 
+def test_short_tasks_beside_a_long_one_take_no_step_for_each_of_its_times():
+    """A step is an entry of the trail, which has room for a few of each variable."""
+    n, long = 300, 10**5
+    starts = " ".join([f"{long // 2}..{2 * long}"] * n + [f"{{0,{long - n}}}"])
+    call = f"turbo_cumulative(s,{[1] * n + [long]},{[1] * n + [3]},3)"
+    text = model(starts, call, f":: int_search([s{n}],input_order,indomain_min) satisfy")
+    text = text.replace("constraint array_int_maximum(m,s);", "").replace("var int: m :: output_var;", "")
+    result = solve_text(text, free_search=True, threads=1, learn="soloist")
+    assert result.status == "SATISFIED"
+
+
 @pytest.mark.parametrize("settings", WITH_ROWS)
 def test_what_learners_cannot_do_is_done_with_rows(settings):
     random = Random(5)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.explained_rows import RECORD_CONFLICT, RECORD_LATE
 from support.lone_rows import explain_rows, propagate_rows
 from support.operator_rows import RANGE, TABLE, boxes_of, rows_of, values_of
 from turbo_fzn.tnf.language import TNF, Op
@@ -69,8 +70,8 @@ def test_premises_imply_the_threshold_and_were_true(op, squared):
     reached = np.stack([points, -points], axis=2).reshape(-1, 6)
     wanted = np.maximum(sides_of(outer), demands)
     inside = np.all(reached[None, :, :checked] >= wanted[:, None, :checked], axis=2)
-    conflict = records[:, 1] == 1
-    assert not inside[conflict].any()
+    conflict = records[:, 1] == RECORD_CONFLICT
+    assert not inside[conflict].any() and not (records[:, 1] == RECORD_LATE).any()
     side = np.where(conflict, 0, records[:, 2] - 6 * records[:, 0])
     values = reached[:, side].T
     assert np.all(~inside[~conflict] | (values[~conflict] >= records[~conflict, 3][:, None]))
@@ -88,7 +89,7 @@ def test_the_operator_reaches_the_threshold_from_the_premises_alone(op, squared)
     tnf: TNF = rows_of(op, np.where(sound[:, None], boxes, outer), squared)
     lower, upper, consistent = propagate_rows("cpu", tnf)
     now = sides_of(np.stack([lower.reshape(-1, 3), upper.reshape(-1, 3)], axis=2).reshape(-1, 6))
-    conflict = records[:, 1] == 1
+    conflict = records[:, 1] == RECORD_CONFLICT
     side = np.where(conflict, 0, records[:, 2] - 6 * records[:, 0])
     reached = now[np.arange(len(records)), side] >= records[:, 3]
     assert np.all(~sound | ~consistent | (reached & ~conflict))

@@ -100,11 +100,22 @@ def draw_different(random: Random) -> Box:
 
 def draw_tasks(random: Random) -> Box:
     """Lengths and uses are constants, for the most part."""
+    if random.random() < 0.2:
+        return draw_long_beside_short(random)
     root = [draw_interval(random, 0, 4)]
     for _ in range(random.randint(2, 3)):
         length, use = ((v, v + (random.random() < 0.2)) for v in (random.randint(0, 3), random.randint(0, 3)))
         root += [draw_interval(random, -2, 4), length, use]
     return root
+
+
+def draw_long_beside_short(random: Random) -> Box:
+    """A task behind which a short one is moved at once, not step by step; perhaps another one that begins with it."""
+    start, length, use = random.randint(-2, 0), random.randint(13, 18), random.randint(1, 2)
+    root = [(random.randint(1, 2), 3), (start, start + 3), (length - (random.random() < 0.2), length), (use, 2)]
+    if random.random() < 0.5:
+        root += [(start, start + 1), (length, length), (1, 1)]
+    return [*root, (random.randint(-3, 4), 20), (1, 1), (1, 1)]
 
 
 def draw_crowded(random: Random) -> Box:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+RECORD_CONFLICT, RECORD_LATE = 1, 2  # of probe_rows.h
 Box = list[tuple[int, int]]
 
 
@@ -28,9 +29,11 @@ class Case(Protocol):
 
 
 class Said(NamedTuple):
-    """A threshold that a row gave, or a conflict, and its premises: pairs of a side of the row's and a threshold."""
+    """A threshold that a row gave, or a conflict, and its premises: pairs of a side of the row's and a threshold. It is
+    late if a premise became true after it."""
 
     conflict: bool
+    late: bool
     side: int
     k: int
     premises: list[tuple[int, int]]
@@ -45,9 +48,10 @@ def said_by_each(records: np.ndarray, n_rows: int, own_side: Callable[[int, int]
     """What each row said; `own_side(row, side)` is the side among the row's own."""
     said: list[list[Said]] = [[] for _ in range(n_rows)]
     for row, group in groupby(records.tolist(), key=lambda record: record[0]):
-        for _, conflict, side, k, count, *rest in group:
+        for _, what, side, k, count, *rest in group:
+            conflict, late = what == RECORD_CONFLICT, what == RECORD_LATE
             premises = [(own_side(row, rest[2 * i]), rest[2 * i + 1]) for i in range(count)]
-            said[row].append(Said(bool(conflict), 0 if conflict else own_side(row, side), k, premises))
+            said[row].append(Said(conflict, late, 0 if conflict else own_side(row, side), k, premises))
     return said
 
 
@@ -81,9 +85,9 @@ def is_implied(case: Case, one: Said) -> bool:
 
 
 def were_true(case: Case, said: list[Said]) -> bool:
-    """Whether all premises held in the box that the row reached, those of a conflict too."""
+    """Whether all premises held before what follows from them; those of a conflict in the box that the row reached."""
     now = reached(case, said)
-    return all(grown(now, one.premises) == now for one in said)
+    return all(grown(now, one.premises) == now and not one.late for one in said)
 
 
 def keeps_solutions(case: Case, said: list[Said]) -> bool:

@@ -5,18 +5,20 @@
 
 #define RECORD_WORDS (5 + 2 * 20)
 
-// Writes records of RECORD_WORDS numbers: row, whether it is a conflict, side, k, number of premises, and their sides
-// and thresholds. In a conflict the premises alone cannot be true together.
+// Writes records of RECORD_WORDS numbers: row, what it is, side, k, number of premises, and their sides and thresholds. In
+// a conflict the premises alone cannot be true together. A threshold is late where a premise of it became true after it.
+enum { RECORD_THRESHOLD, RECORD_CONFLICT, RECORD_LATE };
+
 struct Records {
   i64* words;
   i64 count, capacity;
 };
 
-DEVICE void add_record(Records* records, i32 row, bool conflict, Literal a, const Literal* premises, i32 count) {
+DEVICE void add_record(Records* records, i32 row, i32 what, Literal a, const Literal* premises, i32 count) {
   if (records->count == records->capacity) return;
   i64* words = records->words + RECORD_WORDS * records->count++;
   words[0] = row;
-  words[1] = conflict;
+  words[1] = what;
   words[2] = a.side;
   words[3] = a.k;
   words[4] = count;
@@ -41,6 +43,13 @@ DEVICE i32 variable_of(const Problem* p, i32 row, i32 i) {
   return i < r.end - r.start ? var_of(p->terms[r.start + i].side) : -1;
 }
 
+DEVICE bool is_late(const Learner& l, const Reason& why, i32 t) {
+  for (i32 i = 0; i < why.count; ++i) {
+    if (value_before(l, why.own.literals[i].side, t) < why.own.literals[i].k) return true;
+  }
+  return false;
+}
+
 // Runs the row in lower..upper, and asks for each threshold of each side that it changes.
 DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* upper, Records* records) {
   const Problem* p = problem(l);
@@ -55,14 +64,14 @@ DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* 
   if (!run_row(l, row)) {
     Reason why = reason_at(l, 0);
     get_conflict(l, why);
-    add_record(records, row, true, literal(0, 0), why.own.literals, why.count);
+    add_record(records, row, RECORD_CONFLICT, literal(0, 0), why.own.literals, why.count);
   }
   for (i32 t = first; t < trail(l).size; ++t) {
     Entry e = trail(l).entries[t];
     for (bound_t k = e.was + 1; k <= e.now; ++k) {
       Reason why = reason_at(l, 0);
       explain(l, e.reason, literal(e.side, k), t, why);
-      add_record(records, row, false, literal(e.side, k), why.own.literals, why.count);
+      add_record(records, row, is_late(l, why, t) ? RECORD_LATE : RECORD_THRESHOLD, literal(e.side, k), why.own.literals, why.count);
     }
   }
   backtrack(l, 0);
