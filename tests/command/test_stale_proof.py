@@ -27,7 +27,20 @@ def test_an_old_proof_is_gone_from_python_too(tmp_path):
     assert solve_text(REFUTED, arch="cpu", proof=str(old)).status == "UNSATISFIABLE" and not old.exists()
 
 
-def test_a_model_that_the_proof_would_overwrite_stays(tmp_path):
-    path = write(tmp_path, REFUTED)
-    assert ask("--arch", "cpu", "--proof", path, path).code == 1
+@pytest.mark.parametrize(("model", "proof"), [("a.pbp", "a.pbp"), ("a.opb", "a.pbp"), ("a.opb.gz", "a.pbp.gz")])
+def test_a_model_that_a_file_of_the_proof_would_overwrite_stays(tmp_path, model, proof):
+    path = write(tmp_path, REFUTED, model)
+    assert ask("--arch", "cpu", "--proof", tmp_path / proof, path).code == 1
     assert path.read_text() == REFUTED
+
+
+@pytest.mark.parametrize(("name", "reason"), [("a.opb", "end the proof's in .pbp"), ("", "is no name of a file")])
+def test_a_name_that_a_proof_cannot_have_is_refused(tmp_path, name, reason):
+    answer = ask("--arch", "cpu", "--proof", str(tmp_path / name) if name else "", write(tmp_path, REFUTED))
+    assert answer.code == 1 and reason in answer.errors and list(tmp_path.glob("*.opb")) == []
+
+
+def test_a_second_search_that_would_have_no_proof_is_refused_before_the_first(tmp_path):
+    model = write(tmp_path, "var 1..9: x :: output_var; solve maximize x;\n")
+    answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", "--optimal-solutions", 2, model)
+    assert answer.code == 1 and "not with --optimal-solutions" in answer.errors and "x = " not in answer.text

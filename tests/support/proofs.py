@@ -15,6 +15,7 @@ from support.operators import apply_operator
 from turbo_fzn.engine import root
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.writer import write_model, write_proof
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
@@ -121,7 +122,7 @@ def prove(tnf: TNF, role: str = "soloist", seed: int = 0) -> Proved:
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
     assert engine.log is not None
-    conclusion = write_proof(encoding, engine.log.words(), proof)
+    conclusion = write_proof(encoding, engine.log.words(), proof, Interrupt())
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
 
 

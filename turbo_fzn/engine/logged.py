@@ -65,10 +65,13 @@ class Log:
         return True
 
     def finish(self) -> None:
-        """Waits for what the learner has written; it has ended."""
+        """Waits for what the learner has written; it has ended. `failure` says whether some of it is missing."""
         self.closing.set()
         self.thread.join()
-        self.file.flush()
+        try:
+            self.file.flush()
+        except OSError as error:  # the last of it did not fit on the disk
+            self.failure = error
 
     def words(self) -> memoryview:
         """What was written, as a sequence of numbers."""

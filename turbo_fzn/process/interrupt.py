@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """Raised between the steps of preparation when a stop was requested."""
+    """Raised between the steps of preparation, or of the writing of a proof, when a stop was requested."""
 
 
 OVERTIME_SECONDS = 0.28  # for preparation after the deadline: with the end of the process, 0.2 s after the limit
@@ -67,3 +70,10 @@ class Interrupt:
 
     def __bool__(self) -> bool:
         return self.requested or self.is_late
+
+    def between(self, items: Iterable[T]) -> Iterator[T]:
+        """The items; raises Interrupted before one of them when there is a stop."""
+        for item in items:
+            if self:
+                raise Interrupted
+            yield item

@@ -7,9 +7,11 @@ import time
 
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.errors import UsageError
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.trim import NotJustified
-from turbo_fzn.proof.writer import model_path, open_for_writing, write_model, write_proof
+from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
+from turbo_fzn.read.files import model_of_proof, remove_proof
 from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
@@ -24,14 +26,14 @@ class Proof:
         self.path = path
         self.encoding = Encoding(tnf)
         try:
-            with open_for_writing(model_path(path)) as file:
+            with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
             open_for_writing(path).close()
         except OSError as error:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
 
-    def write(self, learned: Log) -> None:
-        """Writes the proof of what was logged; says what is missing."""
+    def write(self, learned: Log, interrupt: Interrupt) -> None:
+        """Writes the proof of what was logged, unless there is a stop; says what is missing."""
         start = time.monotonic()
         learned.finish()
         if learned.over or learned.failure is not None:
@@ -39,7 +41,10 @@ class Proof:
             return self.say(f"no proof is written: {why}")
         try:
             with open_for_writing(self.path) as file:
-                conclusion = write_proof(self.encoding, learned.words(), file)
+                conclusion = write_proof(self.encoding, learned.words(), file, interrupt)
+        except Interrupted:
+            remove_proof(self.path)
+            return self.say("no proof is written: the run has been stopped before that")
         except NotJustified as gap:
             return self.say(f"the proof ends without a conclusion: {gap}")
         except OSError as error:

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import NamedTuple
 
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.log import Event, Explanation
@@ -46,8 +47,9 @@ class Trimmer:
     """Reads the log, and keeps what its end needs. `kept` is in the order of the log; the last one is the refutation,
     if the log has one: then `refuted` is set."""
 
-    def __init__(self, encoding: Encoding, words: memoryview):
-        self.encoding, self.words = encoding, words
+    def __init__(self, encoding: Encoding, words: memoryview, interrupt: Interrupt):
+        """Raises Interrupted."""
+        self.encoding, self.words, self.interrupt = encoding, words, interrupt
         self.events: list[Event] = []
         self.roots: dict[int, list[tuple[int, int]]] = defaultdict(list)  # side -> (k, event), both ascending
         self.clauses: list[int] = [-1]  # the event of each name
@@ -67,7 +69,7 @@ class Trimmer:
         for variable in range(tnf.n_vars):
             self.roots[2 * variable] = [(self.encoding.lower[variable], -1)]
             self.roots[2 * variable + 1] = [(-self.encoding.upper[variable], -1)]
-        for event in log.events(self.words):
+        for event in self.interrupt.between(log.events(self.words)):
             self.events.append(event)
             if self._note(event, len(self.events) - 1):
                 self.refuted = True
@@ -107,14 +109,14 @@ class Trimmer:
     # ---- backwards
 
     def trim(self) -> list[Kept]:
-        """What the refutation needs. Raises NotJustified where it cannot be explained."""
+        """What the refutation needs. Raises Interrupted, and NotJustified where it cannot be explained."""
         last = len(self.events) - 1
         if self.solution >= 0:
             self._need(self.solution, last)
         self._justify(last)
         if self.events[last].kind != log.REFUTED:
             self._contradict(last)
-        for number in range(last - 1, -1, -1):
+        for number in self.interrupt.between(range(last - 1, -1, -1)):
             if number in self.users:
                 self._justify(number)
         gone, gone_steps = defaultdict(list), defaultdict(list)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import IO
 
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
@@ -25,13 +25,6 @@ def open_for_writing(path: str) -> IO[str]:
     if path.endswith(".gz"):
         return gzip.open(path, "wt", compresslevel=4, encoding="ascii")
     return open(path, "w", encoding="ascii")
-
-
-def model_path(path: str) -> str:
-    """The file of the model beside the proof: a.pbp -> a.opb, a.pbp.gz -> a.opb.gz."""
-    packed = ".gz" if path.endswith(".gz") else ""
-    plain = Path(path.removesuffix(".gz"))
-    return str(plain.with_suffix(".opb")) + packed
 
 
 def write_model(encoding: Encoding, file: IO[str]) -> None:
@@ -185,15 +178,15 @@ class Writer:
             self.write(f"del id {' '.join(map(str, own))}\n")
 
 
-def write_proof(encoding: Encoding, words: memoryview, file: IO[str]) -> str:
-    """Writes the proof of what a log says. Returns the conclusion; "NONE" where the log has no end. Raises NotJustified
-    for a log that cannot be explained."""
-    trimmer = Trimmer(encoding, words)
+def write_proof(encoding: Encoding, words: memoryview, file: IO[str], interrupt: Interrupt) -> str:
+    """Writes the proof of what a log says. Returns the conclusion; "NONE" where the log has no end. Raises Interrupted,
+    and NotJustified for a log that cannot be explained."""
+    trimmer = Trimmer(encoding, words, interrupt)
     file.write(f"{HEADER}\nf {len(encoding.constraints)}\n")
     writer = Writer(encoding, file.write)
     any_will_do = trimmer.solution >= 0 and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
-    for one in kept:
+    for one in interrupt.between(kept):
         event = trimmer.events[one.number]
         writer.event(one, event.kind, event.words)
     conclusion = _conclude(trimmer, writer, kept)

@@ -92,10 +92,29 @@ def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
         raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
 
 
-def forget_proof(path: str | None) -> None:
+def model_of_proof(path: str) -> str:
+    """The file of the model beside the proof: a.pbp -> a.opb, a.pbp.gz -> a.opb.gz."""
+    packed = ".gz" if path.endswith(".gz") else ""
+    return str(Path(path.removesuffix(".gz")).with_suffix(".opb")) + packed
+
+
+def make_way_for_proof(model: str, path: str | None) -> None:
     """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
-    another one's there. What is no regular file stays, as does what cannot be removed, which is an error later."""
-    if path is not None and os.path.isfile(path):
+    another one's there. Raises UsageError where one of the two files of the proof is the other or the model's."""
+    if path is None:
+        return
+    if not Path(path).name:
+        raise UsageError(f"--proof: {path!r} is no name of a file")
+    if model_of_proof(path) == path:
+        raise UsageError(f"--proof {path}: the file of the encoded model has this name; end the proof's in .pbp")
+    for written in (path, model_of_proof(path)):
+        refuse_overwriting(model, "--proof", written)
+    remove_proof(path)
+
+
+def remove_proof(path: str) -> None:
+    """What is no regular file stays, as does what cannot be removed, which is an error when it is written."""
+    if os.path.isfile(path):
         with contextlib.suppress(OSError):
             os.unlink(path)
 

@@ -115,7 +115,7 @@ class Run:
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
         proof = begin_proof(prepared.tnf, self.options)
         yield from self.search.events()
-        end_proof(proof, self.options, self.search.engine)
+        end_proof(proof, self.options, self.search.engine, self.interrupt)
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
         """The result of Search.so_far; the search must have begun."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ def begin_proof(tnf: TNF, options: Options) -> Proof | None:
     return Proof(tnf, options.proof)
 
 
-def end_proof(proof: Proof | None, options: Options, engine: Engine | None) -> None:
-    """Writes the proof, after the answer; the engine is closed."""
+def end_proof(proof: Proof | None, options: Options, engine: Engine | None, interrupt: Interrupt) -> None:
+    """Writes the proof, after the answer, unless there is a stop; the engine is closed."""
     if proof is not None and isinstance(engine, CpuEngine) and engine.log is not None:
         engine.close()
-        proof.write(engine.log)
+        proof.write(engine.log, interrupt)
     elif options.proof is not None:
         log.warning("--proof: no proof is written: the model is refuted before the search, which is not logged")

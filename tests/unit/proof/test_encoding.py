@@ -16,7 +16,8 @@ from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.proof.checker import check
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.refutation import Step, refute
-from turbo_fzn.proof.writer import HEADER, Writer, model_path, write_model
+from turbo_fzn.proof.writer import HEADER, Writer, write_model
+from turbo_fzn.read.files import model_of_proof
 from turbo_fzn.tnf.language import DIV, ELEMENT, EQ, LEQ, MOD, MUL, TNF
 
 CASES = [(op, seed) for op in OPERATORS for seed in range(12)]
@@ -132,4 +133,5 @@ def test_what_has_too_many_cases_is_refused(op):
 
 
 def test_the_model_is_beside_the_proof():
-    assert (model_path("a.b/c.pbp"), model_path("c.pbp.gz"), model_path("c")) == ("a.b/c.opb", "c.opb.gz", "c.opb")
+    names = {"a.b/c.pbp": "a.b/c.opb", "c.pbp.gz": "c.opb.gz", "c": "c.opb"}
+    assert {name: model_of_proof(name) for name in names} == names

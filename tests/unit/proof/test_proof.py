@@ -1,0 +1,52 @@
+"""The file of a proof where a run is stopped, or its log is not whole."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from types import SimpleNamespace
+
+import pytest
+
+from support.small_tnf import make_tnf
+from turbo_fzn.engine.logged import Log
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.proof import log as records
+from turbo_fzn.proof.proof import Proof
+from turbo_fzn.tnf.language import Op
+
+TNF = make_tnf([(0, 3), (0, 3), (0, 3)], [(int(Op.ADD), 0, 1, 2)])
+SOLUTION = [5, records.SOLUTION, 3, 1, 2]
+
+
+@pytest.fixture
+def learned():
+    """The log of a run that has found a solution."""
+    written = Log(TNF.n_vars, 2**20)
+    written.ring[: len(SOLUTION)] = SOLUTION
+    written.shared.written = len(SOLUTION)
+    written.start(lambda: None)
+    return written
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_stop_ends_the_writing_and_leaves_no_part_of_a_proof(tmp_path, caplog, learned, stopped):
+    path = tmp_path / "a.pbp"
+    interrupt = Interrupt()
+    if stopped:
+        interrupt.request()
+    with caplog.at_level(logging.WARNING):
+        Proof(TNF, str(path)).write(learned, interrupt)
+    assert path.exists() != stopped
+    assert caplog.messages == ["--proof: no proof is written: the run has been stopped before that"] * stopped
+
+
+def test_a_log_whose_last_part_does_not_fit_on_the_disk_makes_no_proof(tmp_path, caplog, learned):
+    def fail():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = learned.file
+    learned.file = SimpleNamespace(write=file.write, flush=fail)
+    Proof(TNF, str(tmp_path / "a.pbp")).write(learned, Interrupt())
+    assert ["No space left" in message for message in caplog.messages] == [True]
+    file.close()
