@@ -141,6 +141,14 @@ static bool run_whole_plainly(const Learner& l, i32 row, bound_t* plain, bool* c
   return may_hold(l, row, plain);
 }
 
+// Whether the row has no room for an edge or a task where the literal says.
+static bool is_place_refuted(const Learner& l, const Wide& r, bound_t* plain, Literal a) {
+  if (r.kind == WIDE_CIRCUIT) return is_edge_refuted(l, r, plain, a);
+  if (r.kind != WIDE_CUMULATIVE) return false;
+  plain[a.side] = maximum(plain[a.side], a.k);
+  return has_no_start(l, r, plain, var_of(a.side));
+}
+
 // The premises were true before t, and with them the row refutes that `a` is false.
 OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal a, i32 t) {
   bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
@@ -151,12 +159,23 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
     good = good && held(l, b.side, t) >= b.k;
     plain[b.side] = maximum(plain[b.side], b.k);
   }
-  bool has_edges = is_wide(problem(l), row) && wide_at(problem(l), row).kind == WIDE_CIRCUIT;
   bool refuted = !may_hold_with(l, row, plain, negation(a));
-  if (has_edges) refuted = refuted || is_edge_refuted(l, wide_at(problem(l), row), plain, negation(a));
-  good = good && refuted;
-  if (!good) ++statistics(l).explanation_errors;
+  if (!refuted && is_wide(problem(l), row)) refuted = is_place_refuted(l, wide_at(problem(l), row), plain, negation(a));
+  if (!good || !refuted) ++statistics(l).explanation_errors;
   delete[] plain;
+}
+
+// Whether a variable that is no constant stands at two places of the row. The row looks at one place at a time, and the
+// plain check moves both.
+static bool names_twice(const Learner& l, const Wide& r) {
+  const i32* arguments = arguments_of(problem(l), r);
+  for (i32 i = 0; i < n_arguments(r); ++i) {
+    bool is_constant = sides(l).root[lower_side(arguments[i])] == -sides(l).root[upper_side(arguments[i])];
+    for (i32 j = 0; j < i && !is_constant; ++j) {
+      if (arguments[j] == arguments[i]) return true;
+    }
+  }
+  return false;
 }
 
 // Whether the row says all that its plain check sees. Some wait, but not at level 0, and by energy more follows than a
@@ -165,7 +184,7 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
 static bool says_all(const Learner& l, i32 row) {
   if (!is_wide(problem(l), row)) return true;
   const Wide& r = wide_at(problem(l), row);
-  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0)) return false;
+  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0) || names_twice(l, r)) return false;
   return r.kind != WIDE_ELEMENT || !has_twins(l, r);
 }
 

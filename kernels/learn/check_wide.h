@@ -56,6 +56,26 @@ static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
   return true;
 }
 
+// Whether a start is impossible, whatever its value is. Where there is room for the task, there is also room for it with
+// its start at the lowest value, or at an end of another task that is sure to run: between them it can begin earlier.
+static bool has_no_start(const Learner& l, const Wide& r, bound_t* plain, i32 start) {
+  const i32* arguments = arguments_of(problem(l), r);
+  bound_t low = plain[lower_side(start)], negated_high = plain[upper_side(start)];
+  bool any = false, is_start = false;
+  for (i32 i = 1; i < n_arguments(r) && !any; i += 3) {
+    is_start = is_start || arguments[i] == start;
+    __int128 end = (__int128)plain[lower_side(arguments[i])] + plain[lower_side(arguments[i + 1])];
+    __int128 first = arguments[i] == start ? low : end;
+    if (first < low || first > -(__int128)negated_high) continue;
+    plain[lower_side(start)] = (bound_t)first;
+    plain[upper_side(start)] = (bound_t)-first;
+    any = may_fit(l, r, plain);
+    plain[lower_side(start)] = low;
+    plain[upper_side(start)] = negated_high;
+  }
+  return is_start && !any;
+}
+
 // Whether the member whose truth holds, or else some possible member, can be the result.
 static bool may_choose(const Learner& l, const Wide& r, const bound_t* plain) {
   const i32* arguments = arguments_of(problem(l), r);
