@@ -10,6 +10,7 @@ import contextlib
 import io
 import logging
 import math
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -188,6 +189,26 @@ class _Ear(logging.Handler):
         self.on_log(self.format(record))
 
 
+class _Loudness:
+    """Of the package's log: it tells what -v tells while any call wants that, as calls of several threads may."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.level = logging.NOTSET  # before the first of them
+
+    def change(self, users: int) -> None:
+        log = logging.getLogger("turbo_fzn")
+        with self.lock:
+            if self.users == 0:
+                self.level = log.level
+            self.users += users
+            log.setLevel(logging.INFO if self.users else self.level)
+
+
+_LOUDNESS = _Loudness()
+
+
 @contextlib.contextmanager
 def _told(verbose: bool, on_log: OnLog | None) -> Iterator[None]:
     """A context in which the log lines of the command's -v go to stderr, if `verbose`, and to `on_log`."""
@@ -195,13 +216,13 @@ def _told(verbose: bool, on_log: OnLog | None) -> Iterator[None]:
     if verbose:
         handlers.append(logging.StreamHandler())
         handlers[-1].setFormatter(logging.Formatter("turbo_fzn: %(message)s"))
-    log, level = logging.getLogger("turbo_fzn"), logging.getLogger("turbo_fzn").level
+    log = logging.getLogger("turbo_fzn")
+    _LOUDNESS.change(len(handlers))
     for handler in handlers:
         log.addHandler(handler)
-    log.setLevel(logging.INFO if handlers else level)
     try:
         yield
     finally:
-        log.setLevel(level)
         for handler in handlers:
             log.removeHandler(handler)
+        _LOUDNESS.change(-len(handlers))

@@ -11,8 +11,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Union
+
+import numpy as np
 
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.install import CONFIGURATION, SOLVER_ID, configuration
@@ -25,10 +28,11 @@ Data = Union[Source, Mapping[str, object], None]
 
 def flatten(model: Source, data: Data = None) -> Model:
     """The FlatZinc of a MiniZinc model: a path, or its text. `data`: the path of a .dzn or .json file, the text of a
-    .dzn, or a mapping from names to what JSON can say of the values.
+    .dzn, or a mapping from names to values: what JSON can say, sets, ranges (as sets), enums, and NumPy's arrays.
 
-    What is neither a path object nor ends with the suffix of such a file is a text. Raises UsageError where there is no
-    `minizinc`, and ModelError with what it says where it refuses the model.
+    What is neither a path object nor ends with the suffix of such a file is a text; the files that it includes are
+    looked for in the working directory. Raises UsageError where there is no `minizinc` or a value cannot be told, and
+    ModelError with what it says where it refuses the model.
     """
     with tempfile.TemporaryDirectory(prefix="turbo_fzn-") as name:
         folder = Path(name)
@@ -37,9 +41,9 @@ def flatten(model: Source, data: Data = None) -> Model:
         (folder / CONFIGURATION).write_text(json.dumps(own), encoding="utf-8")
         target = folder / "model.fzn"
         words = ["minizinc", "--solver", str(folder / CONFIGURATION), "--compile", "--fzn", str(target)]
-        words += ["--no-output-ozn", _file(model, folder / "model.mzn", (".mzn",))]
+        words += ["--no-output-ozn", "-I", os.getcwd(), _file(model, folder / "model.mzn", (".mzn",))]
         if isinstance(data, Mapping):
-            (folder / "data.json").write_text(json.dumps(data), encoding="utf-8")
+            (folder / "data.json").write_text(json.dumps(data, default=_as_json), encoding="utf-8")
             words.append(str(folder / "data.json"))
         elif data is not None:
             words.append(_file(data, folder / "data.dzn", (".dzn", ".json")))
@@ -55,6 +59,17 @@ def flatten(model: Source, data: Data = None) -> Model:
 def _file(source: Source, place: Path, suffixes: tuple[str, ...]) -> str:
     """The path of a file; a text is written to `place`."""
     if isinstance(source, os.PathLike) or source.endswith(suffixes):
-        return os.fspath(source)
+        return os.path.abspath(source)  # so that none begins with a dash
     place.write_text(source, encoding="utf-8")
     return str(place)
+
+
+def _as_json(value: object) -> object:
+    """A value as MiniZinc's JSON has it, where Python's has none."""
+    if isinstance(value, (set, frozenset, range)):
+        return {"set": sorted(value)}
+    if isinstance(value, Enum):
+        return {"e": value.name}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    raise UsageError(f"data: MiniZinc has no value like {value!r}")

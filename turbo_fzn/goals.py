@@ -66,7 +66,7 @@ class GoalRun(Run):
         names = {goal.split()[-1] for goal in self.asked.goals if goal.split()}
         model = Model(with_declared(parsed, names), **_settings(self.options))
         self._asker = Asker(model, self.asked.goals, None, {}, self.interrupt)
-        self.interrupt.halt = model.stop
+        model.until, self.interrupt.halt = self.interrupt, model.stop
         self.prepared = model.prepared
         self.prepared.started = self.started
         return self.prepared

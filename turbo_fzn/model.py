@@ -37,7 +37,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Ref, Text, Variable
 from turbo_fzn.read.model import Model as ParsedModel
-from turbo_fzn.read.several import without_several
+from turbo_fzn.read.several import several_of, without_several
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.prepare import settle_root
 from turbo_fzn.run.prepared import Prepared
@@ -71,11 +71,15 @@ class Model:
     def __init__(self, text: str | ParsedModel, **settings: Any):
         self._settings = settings
         options = options_of({**settings, "symmetry": "off"})
-        self._parsed = without_several(parse_named(text, options.file) if isinstance(text, str) else text)
+        parsed = parse_named(text, options.file) if isinstance(text, str) else text
+        several = several_of(parsed)
+        self._goals = [] if several is None else several.goals
+        self._parsed = without_several(parsed)
         self._shown = _shown_names(self._parsed, options)
         self._prepared = _prepare(self._parsed, self._shown, replace(options, project=None))
         self._items = {item.name: item for item in self._prepared.tnf.outputs}
         self._interrupt: Interrupt | None = None
+        self.until: Interrupt | None = None  # a stop of all calls together
         self._lock = threading.Lock()
         self._solver: int | None = None  # the thread that solves
 
@@ -111,6 +115,11 @@ class Model:
         """The names in a solution, where a call says nothing else."""
         return list(self._shown)
 
+    @property
+    def goals(self) -> list[str]:
+        """The objectives that annotations of the model ask for, as `Front` and `lexicographic` take them."""
+        return list(self._goals)
+
     def kind(self, name: str) -> str:
         """The kind of a variable: bool, int or float. Raises UsageError for a name that there is not."""
         return self._scalar(name).kind
@@ -132,8 +141,10 @@ class Model:
         "minimize NAME" or "maximize NAME" in the place of the model's own. `hint`: values to try first, as a warm start
         of MiniZinc. `settings` count for this call, before those of the model; those of the simplifier and of the
         precision are given to the model. Calls from several threads wait for each other. Raises UsageError for a name
-        that there is not, and where a callback of a call makes another one.
+        that there is not, where a callback of a call makes another one, and without a goal where the model has several.
         """
+        if goal is None and self._goals:
+            raise UsageError("the model has several objectives: Front(model, model.goals) or lexicographic, or a goal")
         if self._solver == threading.get_ident():
             raise UsageError("a callback of Model.solve cannot solve the same model")
         start = time.monotonic()
@@ -141,6 +152,8 @@ class Model:
         with self._lock:
             self._solver, self._interrupt = threading.get_ident(), interrupt_of(options, start)
             try:
+                if self.until:  # looked at behind that, or a stop between two calls would stop neither
+                    self._interrupt.request()
                 run = Run(self._parsed, options, self._interrupt)
                 run.prepared = self._asked(_Question(assume or {}, goal, hint or {}), options)
                 return solve_run(run, Listener(on_solution, on_bound, on_log))
@@ -200,11 +213,22 @@ class Model:
         for item, values in items:
             if len(item.variables) != len(values):
                 raise UsageError(f"hint: {item.name} has {len(item.variables)} values, not {len(values)}")
-        known = [(item.variables, values.astype(np.int64)) for item, values in items if item.kind != "float"]
+        known = [(item.variables, _whole(item.name, values)) for item, values in items if item.kind != "float"]
         if not known:
             return np.empty(0, np.int32), np.empty(0, np.int64)
         variables, values = (np.concatenate(part) for part in zip(*known))
         return variables.astype(np.int32), values
+
+
+def _whole(name: str, values: np.ndarray) -> np.ndarray:
+    """Hinted values as integers. Raises UsageError."""
+    try:
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return whole
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"hint: {values.tolist()!r} are no whole numbers or Booleans for {name}")
 
 
 def _shown_names(parsed: ParsedModel, options: Options) -> list[str]:

@@ -76,6 +76,8 @@ class Asker:
         self.goals = [_Goal.read(text) for text in goals]
         if not self.goals:
             raise UsageError("goals: there is none")
+        if settings.get("count"):
+            raise UsageError("count: of several objectives solutions are given, not counted")
         if others := [goal.name for goal in self.goals if model.kind(goal.name) != "int"]:
             kind = model.kind(others[0])
             raise UsageError(f"goals: {others[0]} is a variable of kind {kind}; several objectives are integers")

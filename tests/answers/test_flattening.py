@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from support.needs import needs_minizinc
-from turbo_fzn import Model
+from turbo_fzn import Front, Model
 from turbo_fzn.errors import ModelError, UsageError
 
 KNAPSACK = """\
@@ -52,6 +54,49 @@ def test_what_minizinc_says_of_a_wrong_model_is_said():
         Model.from_minizinc("var 1..2: x; constraint y > 1; solve satisfy;")
     with pytest.raises(ModelError, match="weight"):
         Model.from_minizinc(KNAPSACK, {"n": 2}, arch="cpu")
+
+
+VALUES = """\
+set of int: few;
+set of int: many;
+array [1..3] of int: factor;
+enum Colour = {red, green};
+Colour: colour;
+int: least;
+var few: x;
+constraint x * factor[1] > least /\\ x in many /\\ colour = red;
+solve minimize x;
+"""
+
+
+@needs_minizinc
+def test_data_may_have_values_that_json_has_not():
+    colour = Enum("Colour", "red green").red  # type: ignore[attr-defined]
+    data = {"few": {5, 1, 3}, "many": range(2, 9), "factor": np.array([2, 3, 4]), "colour": colour}
+    result = Model.from_minizinc(VALUES, {**data, "least": np.int64(5)}, arch="cpu").solve()
+    assert result.solutions == [{"x": 3}]
+    with pytest.raises(UsageError, match="data: MiniZinc has no value like <object"):
+        Model.from_minizinc(VALUES, {**data, "least": object()})
+
+
+@needs_minizinc
+def test_files_are_those_of_the_working_directory_and_no_options(tmp_path, monkeypatch):
+    (tmp_path / "-part.mzn").write_text("var 1..7: x; solve maximize x;")
+    monkeypatch.chdir(tmp_path)
+    for model in ("-part.mzn", 'include "-part.mzn";'):
+        assert Model.from_minizinc(model, arch="cpu").solve().objective == 7
+
+
+@needs_minizinc
+def test_a_model_with_several_objectives_names_them_and_is_not_solved_without_one():
+    several = "solve :: pareto_minimize([x,y]) satisfy;"
+    text = f'include "turbo.mzn"; var 1..5: x; var 1..5: y; constraint x + y >= 4; {several}'
+    model = Model.from_minizinc(text, arch="cpu")
+    assert model.goals == ["minimize x", "minimize y"]
+    assert {point.objectives for point in Front(model, model.goals)} == {(1, 3), (2, 2), (3, 1)}
+    assert model.solve(goal="minimize x").objective == 1
+    with pytest.raises(UsageError, match="several objectives"):
+        model.solve()
 
 
 def test_without_minizinc_that_is_said(monkeypatch, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import signal
 import threading
@@ -185,6 +186,22 @@ def test_log_lines_go_to_who_wants_them_and_to_nobody_else(capsys):
     count = len(lines)
     solve(LEAST_SUM)
     assert len(lines) == count
+
+
+def test_overlapping_calls_leave_the_log_as_loud_as_it_was():
+    """The first to begin is the first to end."""
+    log = logging.getLogger("turbo_fzn")
+    before, began, may_end = log.level, threading.Event(), threading.Event()
+
+    def hear(values: object, objective: object) -> None:
+        began.set()
+        may_end.wait()
+
+    first = threading.Thread(target=solve, args=(LEAST_SUM,), kwargs={"on_log": str, "on_solution": hear})
+    first.start()
+    began.wait()
+    solve(LEAST_SUM, on_log=str, on_solution=lambda values, objective: (may_end.set(), first.join()))
+    assert log.level == before
 
 
 # ---- in a notebook

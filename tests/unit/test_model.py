@@ -15,6 +15,7 @@ from support.random_models import models
 from turbo_fzn import Model, solve_text
 from turbo_fzn.errors import InternalError, ModelError, UsageError
 from turbo_fzn.process.footprint import resident_bytes
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read import model as parsed
 from turbo_fzn.run.prepared import Prepared
 
@@ -145,6 +146,9 @@ def test_real_variables_are_assumed_too():
         ({"goal": "minimize"}, "goal: expected"),
         ({"goal": "minimize pair"}, "pair is an array"),
         ({"hint": {"pair": [1]}}, "hint: pair has 2 values, not 1"),
+        ({"hint": {"pair": [1, "x"]}}, "hint: ['1', 'x'] are no whole numbers"),
+        ({"hint": {"pair": [1, 2.5]}}, "hint: [1.0, 2.5] are no whole numbers"),
+        ({"hint": {"pair": [1, None]}}, "hint: [1, None] are no whole numbers"),
         ({"project": "q"}, "no variable q"),
     ],
     ids=str,
@@ -194,6 +198,15 @@ def test_a_call_is_stopped_from_a_callback_and_from_another_thread():
         timer.join()
         model.stop()  # of nothing
         assert model.solve({"m13": (None, 3)}).status == "UNSATISFIABLE"
+
+
+def test_a_stop_of_all_calls_stops_the_next_one_too():
+    """It may come when one call has ended and the next has not begun, so that there is nothing to stop."""
+    model = Model(golomb(5), arch="cpu")
+    model.until = Interrupt()
+    assert model.solve().status == "OPTIMAL_SOLUTION"
+    model.until.request()
+    assert model.solve().status == "UNKNOWN"
 
 
 def test_a_time_that_is_over_leaves_everything_unknown():
