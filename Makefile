@@ -17,6 +17,7 @@
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make release-check  build and try wheel and source distribution of the last commit, as a release does
 #   make install    make the solver known to MiniZinc    make uninstall      take it away again
+#   make wheel      a wheel with the engines, that of the GPU too where nvcc is, in build/wheel
 #   make clean      remove what make made
 #
 # VENV=none uses the Python at hand (PYTHON=python3) with its packages instead of a virtual environment.
@@ -59,7 +60,7 @@ provide = $(1) >/dev/null 2>&1 || { \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
 .PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime journal \
-        check check-kernels cpmpy pycsp3 docker-check release-check docs look newest-minizinc install uninstall clean
+        check check-kernels wheel cpmpy pycsp3 docker-check release-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -152,6 +153,9 @@ ifneq ($(VENV),none)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,check]'
 endif
 	@$(RUN) tests/tools/house.py
+
+wheel: $(READY) compiler
+	@TURBO_FZN_WHEEL_FOR_GPUS=$$(command -v $(or $(NVCC),nvcc)) $(RUN) -m pip wheel --no-deps -w build/wheel .
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.toolchain.ahead

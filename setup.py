@@ -4,6 +4,7 @@ Where there is no C++ compiler the wheel is one for all platforms, and the engin
 from an editable installation.
 """
 
+import os
 import shutil
 import sys
 from functools import lru_cache
@@ -16,6 +17,8 @@ from setuptools.command.build_py import build_py
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # build front ends leave it out
 
 from turbo_fzn.engine.toolchain import ahead, compiler
+
+FOR_GPUS = "TURBO_FZN_WHEEL_FOR_GPUS"  # set where the wheel is to have the GPU engine, too (`make wheel`)
 
 
 @lru_cache(maxsize=1)
@@ -48,8 +51,12 @@ class BuildPackage(build_py):
         super().run()
         folder = Path(self.build_lib, "turbo_fzn", compiler.PACKAGED)
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier build
-        if not self.editable_mode and has_compiler():
-            ahead.fill_package(folder, Teller())
+        if self.editable_mode or not has_compiler():
+            return
+        teller = Teller()
+        ahead.fill_package(folder, teller)
+        if os.environ.get(FOR_GPUS):
+            ahead.fill_package_for_gpus(folder, teller)
 
 
 class BuildWheel(bdist_wheel):

@@ -190,7 +190,7 @@ class _Ear(logging.Handler):
 
 
 class _Loudness:
-    """Of the package's log: it tells what -v tells while any call wants that, as calls of several threads may."""
+    """How loud the package's log is: as with -v while any call wants that; calls of several threads may overlap."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

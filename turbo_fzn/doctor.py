@@ -248,6 +248,8 @@ def pycuda() -> Finding:
 
 def toolkit() -> Finding:
     """The finding for nvcc and its version."""
+    if packaged := compiler.packaged_for_gpus():
+        return Finding("CUDA toolkit", OK, f"not needed, the GPU engine is in the package ({packaged})")
     try:
         words = compiler.find_nvcc()
     except compiler.NoCompiler as error:

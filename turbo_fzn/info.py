@@ -42,7 +42,9 @@ def _describe_cpu() -> str:
 def _describe_gpu() -> str:
     from turbo_fzn.engine.cuda.devices import describe_gpus
 
-    return "; ".join(describe_gpus()) + f"; compiled by {' '.join(compiler.find_nvcc())}"
+    packaged = compiler.packaged_for_gpus()
+    source = f"in the package, {packaged}" if packaged else f"compiled by {' '.join(compiler.find_nvcc())}"
+    return "; ".join([*describe_gpus(), source])
 
 
 def _or_reason(text: Callable[[], str]) -> str:

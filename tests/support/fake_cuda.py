@@ -28,6 +28,7 @@ from turbo_fzn.engine.abi.hybrid_records import Mailboxes
 from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.toolchain.compilation import ELF
 
 DEVICE_ATTRIBUTES = SimpleNamespace(
     MULTIPROCESSOR_COUNT=4,
@@ -274,6 +275,8 @@ def memory_functions(driver: Driver) -> dict[str, Callable]:
 def load_module(driver: Driver, data: bytes) -> SimpleNamespace:
     """A cubin, which is what the fake nvcc wrote down of its flags."""
     driver.meet("module")
+    if not data.startswith(ELF):
+        raise Error("device kernel image is invalid")
     flags = data.decode("latin-1").split()
     bits = int(next(flag for flag in flags if flag.startswith("-DBOUND_BITS=")).partition("=")[2])
     floats = compiler.FLOAT_FLAG in flags

@@ -5,13 +5,15 @@ The device's own work is done by the CPU engine here, so these tests say nothing
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from support import fake_cuda
 from support.engines import search
-from support.fake_gpu import forget
-from turbo_fzn import info, solve_text
+from support.fake_gpu import NVCC, forget
+from turbo_fzn import doctor, info, solve_text
 from turbo_fzn.engine.abi.abi import STATISTICS
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.layout.layout import Settings
@@ -143,6 +145,59 @@ def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
     monkeypatch.setattr(compiler, "_which", lambda name: None)  # it may be in its usual place
     with pytest.raises(EngineError, match="no nvcc found for the GPU engine: install the CUDA toolkit"):
         compiler.find_nvcc()
+
+
+@pytest.fixture
+def packaged(fake_gpu, monkeypatch, tmp_path) -> Path:
+    """The folder of a package that has the GPU engine, on a machine without nvcc."""
+    ahead.fill_package_for_gpus(tmp_path / compiler.PACKAGED, lambda text: None)
+    monkeypatch.setattr(compiler, "PACKAGE", tmp_path)
+    monkeypatch.delenv("NVCC")
+    find = compiler._which
+    monkeypatch.setattr(compiler, "_which", lambda name: None if "nvcc" in name else find(name))
+    compiler.find_nvcc.cache_clear()
+    return tmp_path / compiler.PACKAGED
+
+
+def test_a_package_with_the_gpu_engine_needs_no_nvcc(packaged, tmp_path):
+    assert len(list(packaged.glob("gpu*.fatbin"))) == len(ahead.GPU_VARIANTS)
+    assert solve_text(QUEENS + SATISFY, arch="gpu").status == "SATISFIED"
+    assert list((tmp_path / "cache").glob("gpu*")) == []
+    said: list[str] = []
+    ahead.fill_cache(devices.architectures, said.append)
+    assert sum(str(packaged) in line for line in said) == len(ahead.GPU_VARIANTS)
+    assert any(f"in the package, {packaged}" in line for line in info.describe())
+    finding = doctor.toolkit()
+    assert finding.state == doctor.OK and str(packaged) in finding.said
+
+
+@pytest.mark.parametrize(
+    ("changes", "architecture"),
+    [
+        ({}, "75"),
+        ({"NVCC": str(NVCC)}, "90"),
+        ({"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_FIXPOINT"}, "90"),
+        ({"TURBO_FZN_NVCC_FLAGS": "-lineinfo"}, "90"),
+    ],
+)
+def test_the_gpu_engine_of_the_package_is_for_its_gpus_and_flags_alone(packaged, monkeypatch, changes, architecture):
+    assert compiler.packaged_gpu_binary(64, False, "121", *compiler.GPU_FLOAT_FLAGS) is not None
+    assert compiler.packaged_gpu_binary(64, False, "121", "-DTRACE") is None
+    for name, text in changes.items():
+        monkeypatch.setenv(name, text)
+    assert compiler.packaged_gpu_binary(32, True, architecture) is None
+
+
+def test_a_gpu_engine_that_the_driver_refuses_is_compiled_here(packaged, fake_gpu, monkeypatch, tmp_path, caplog):
+    for path in packaged.glob("gpu*.fatbin"):
+        path.write_bytes(b"of a toolkit that is newer than the driver")
+    with pytest.raises(EngineError, match="no nvcc found"):
+        solve_text(QUEENS + SATISFY, arch="gpu")
+    assert "the GPU engine of the package cannot be loaded" in caplog.text
+    monkeypatch.setattr(compiler, "_find", lambda *names: [str(NVCC)])
+    compiler.find_nvcc.cache_clear()
+    assert solve_text(QUEENS + SATISFY, arch="gpu").status == "SATISFIED"
+    assert list((tmp_path / "cache").glob("gpu*.cubin"))
 
 
 @pytest.mark.parametrize("goal", [SATISFY, MAXIMIZE])

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -26,6 +26,7 @@ from turbo_fzn.engine.library import check_digest
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 
+log = logging.getLogger("turbo_fzn")
 PATIENCE_SECONDS = 2.0  # of an orderly exit, for makers at work
 makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
 _thread = threading.local()  # its `context` is the one that is current there
@@ -67,11 +68,26 @@ class Context:
 
     def kernel(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel for this variant, loaded once."""
-        return self._loaded("solve", bits, shared, extra, compiler.gpu_binary, Problem)
+        return self._loaded("solve", bits, shared, extra, self._solver, Problem)
 
     def propagator(self, bits: int, shared: bool, *extra: str) -> Any:
         """The compiled kernel of the hybrid engine for this variant, loaded once."""
-        return self._loaded("propagator", bits, shared, extra, compiler.propagator_binary, Problem, Mailboxes)
+        return self._loaded("propagator", bits, shared, extra, self._propagator, Problem, Mailboxes)
+
+    def _solver(self, bits: int, shared: bool, *extra: str) -> Any:
+        """The module of the package, if it has one that the driver can load, or else one that is compiled here."""
+        packaged = compiler.packaged_gpu_binary(bits, shared, self.architecture, *extra)
+        if packaged is not None:
+            try:
+                return driver().module_from_buffer(packaged.read_bytes())
+            except driver().Error as error:  # as a driver does that is older than the toolkit
+                log.warning("the GPU engine of the package cannot be loaded and is compiled here: %s", error)
+        return driver().module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
+
+    def _propagator(self, bits: int, shared: bool, *extra: str) -> Any:
+        return driver().module_from_buffer(
+            compiler.propagator_binary(bits, shared, self.architecture, *extra).read_bytes()
+        )
 
     def _loaded(
         self,
@@ -79,13 +95,13 @@ class Context:
         bits: int,
         shared: bool,
         extra: tuple[str, ...],
-        binary: Callable[..., Path],
+        load: Callable[..., Any],
         *arguments: type[ctypes.Structure],
     ) -> Any:
         key = (name, bits, shared, extra)
         if key not in self.kernels:
             cuda = driver()
-            module = cuda.module_from_buffer(binary(bits, shared, self.architecture, *extra).read_bytes())
+            module = load(bits, shared, *extra)
             place, size = module.get_global("abi_digest")
             carried = np.zeros(size, np.uint8)
             cuda.memcpy_dtoh(carried, place)

@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from turbo_fzn.engine.toolchain import compilation, compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.resources import kernels_folder
 
-GPU_ARCHITECTURES = ("80", "90", "100")
+# Machine code for one of these runs on later ones with the same first figures, such as 86 and 89. A wheel has PTX of
+# the oldest one too, which the driver compiles for all others that are newer.
+GPU_ARCHITECTURES = (str(compiler.OLDEST_PACKAGED), "90", "100", "120")
 SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # of the kernels for a GPU
 COMPARED_ON = "90"  # where variants are compared
 # The builds that a run without special options may need: (bits, flags).
@@ -72,20 +74,51 @@ def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
 def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
     """Compiles every CPU engine into a folder of the package being built (setup.py), on all cores, and reports
     progress. Raises EngineError."""
-    command, source = compiler.find_cpu_compiler(), str(kernels_folder() / "solve.cpp")
-    folder.mkdir(parents=True)
+    command = compiler.find_cpu_compiler()
+    builds = {
+        compiler.packaged_name(bits, *kind): (_in_words(bits, kind), [*command, *compiler.cpu_flags(bits, *kind)])
+        for bits, kind in compiler.CPU_VARIANTS
+    }
+    _compile_all("the CPU engine", "solve.cpp", builds, folder, report)
 
-    def compile_one(bits: int, kind: tuple[str, ...]) -> str:
+
+def fill_package_for_gpus(folder: Path, report: Callable[[str], object] = print) -> None:
+    """Compiles every GPU engine into the folder, for GPU_ARCHITECTURES and what is newer than the oldest. Raises
+    EngineError, also where there is no nvcc."""
+    codes = [f"-gencode=arch=compute_{one},code=sm_{one}" for one in GPU_ARCHITECTURES]
+    oldest = f"compute_{compiler.OLDEST_PACKAGED}"
+    flags = [*codes, f"-gencode=arch={oldest},code={oldest}", "-fatbin", "-Xfatbin=-compress-all"]
+    builds = {
+        compiler.packaged_gpu_name(bits, shared, *kind): (
+            _in_words(bits, ["in shared memory" if shared else "in global memory", *kind]),
+            [*compiler.gpu_command(bits, shared, kind), *flags],
+        )
+        for bits, shared, kind in GPU_VARIANTS
+    }
+    _compile_all("the GPU engine", compiler.SOLVE, builds, folder, report)
+
+
+def _in_words(bits: int, kind: Iterable[str]) -> str:
+    return " ".join([f"{bits} bits", *kind])
+
+
+def _compile_all(
+    what: str, source: str, builds: Mapping[str, tuple[str, list[str]]], folder: Path, report: Callable[[str], object]
+) -> None:
+    """Compiles the source into files of these names, each with its description and command."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def compile_one(name: str, description: str, command: list[str]) -> str:
         start = time.monotonic()
-        target = str(folder / compiler.packaged_name(bits, *kind))
         with tempfile.TemporaryDirectory() as scratch:
-            compilation.run_compiler([*command, *compiler.cpu_flags(bits, *kind), "-o", target, source], scratch)
-        return f"{' '.join([f'{bits} bits', *kind])}, {time.monotonic() - start:.0f} s"
+            words = [*command, "-o", str(folder / name), str(kernels_folder() / source)]
+            compilation.run_compiler(words, scratch)
+        return f"{description}, {time.monotonic() - start:.0f} s"
 
     cores = os.cpu_count() or 1
-    report(f"compiling the CPU engine, {len(compiler.CPU_VARIANTS)} libraries, {cores} at a time: this takes minutes")
+    report(f"compiling {what}, {len(builds)} libraries, {cores} at a time: this takes minutes")
     with ThreadPoolExecutor(cores) as pool:
-        waiting = [pool.submit(compile_one, *variant) for variant in compiler.CPU_VARIANTS]
+        waiting = [pool.submit(compile_one, name, *build) for name, build in builds.items()]
         try:
             for number, done in enumerate(as_completed(waiting), 1):
                 report(f"compiled {number} of {len(waiting)}: {done.result()}")
@@ -100,14 +133,17 @@ def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], o
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")
     try:
-        compiler.find_nvcc()
+        if compiler.packaged_for_gpus() is None:
+            compiler.find_nvcc()
         found = architectures()
     except EngineError as error:
         report(f"GPU engine: not built, {error}")
         return
     for architecture in found:
         for bits, shared, kind in GPU_VARIANTS:
-            report(f"GPU engine, {bits}-bit: {compiler.gpu_binary(bits, shared, architecture, *kind)}")
+            packaged = compiler.packaged_gpu_binary(bits, shared, architecture, *kind)
+            path = packaged or compiler.gpu_binary(bits, shared, architecture, *kind)
+            report(f"GPU engine, {bits}-bit: {path}")
 
 
 def fill_cache_with(kinds: Iterable[tuple[str, ...]], architectures: Iterable[str]) -> None:

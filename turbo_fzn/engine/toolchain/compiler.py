@@ -2,6 +2,7 @@
 
 A wheel contains the CPU engine, for any machine of its platform; its name is a hash of all kernel sources and the
 flags, so it is not used with edited kernels. With another compiler ($CXX) or further flags the engine is compiled here.
+A wheel that was made for it (`make wheel`) has the GPU engine in the same way, for every GPU from OLDEST_PACKAGED on.
 
 All other kernels are compiled when they are needed, and kept in one cache, under a hash of the sources, the flags and
 the compiler's identity (compilation.py). For a fast first answer, the CPU engine is compiled twice, first with little
@@ -31,7 +32,8 @@ CPU_FLAGS = ["-std=c++17", "-O3", "-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-
 QUICK_FLAGS = ["-Og"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, and of the hybrid engine's blocks
-PACKAGED = "compiled"  # the folder of a wheel that has the CPU engine
+PACKAGED = "compiled"  # the folder of a wheel that has the engines
+OLDEST_PACKAGED = 80  # the oldest architecture of which a wheel has the GPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
 PROOF_FLAG = "-DPROOF"
@@ -230,6 +232,31 @@ def packaged_library(bits: int, *extra: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def _gpu_flags(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
+    return [*GPU_FLAGS, f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}", *extra]
+
+
+def packaged_gpu_name(bits: int, shared: bool, *extra: str) -> str:
+    """The name of a GPU engine for several architectures in the folder `compiled` of a wheel."""
+    key = hashlib.sha256("\0".join([source_hash(), *_gpu_flags(bits, shared, extra)]).encode()).hexdigest()
+    return f"gpu{bits}{'s' if shared else 'g'}-{key[:24]}.fatbin"
+
+
+def packaged_gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path | None:
+    """The GPU engine of the package; None if it has none for these kernels, flags and architecture, or if the user has
+    set a compiler or flags."""
+    if os.environ.get("NVCC") or developer_flags() or _developer_nvcc_flags() or int(architecture) < OLDEST_PACKAGED:
+        return None
+    path = PACKAGE / PACKAGED / packaged_gpu_name(bits, shared, *extra)
+    return path if path.is_file() else None
+
+
+def packaged_for_gpus() -> Path | None:
+    """The folder of the package that has the GPU engine, if there is one."""
+    packaged = packaged_gpu_binary(32, True, str(OLDEST_PACKAGED))
+    return packaged.parent if packaged else None
+
+
 def cpu_library(bits: int, *extra: str) -> Path:
     """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
     return _cached(f"cpu{bits}", ".so", _cpu_command(bits, extra), "solve.cpp")
@@ -277,8 +304,7 @@ def _cpu_command(bits: int, extra: tuple[str, ...]) -> list[str]:
 
 
 def gpu_command(bits: int, shared: bool, extra: tuple[str, ...]) -> list[str]:
-    variant = [f"-DBOUND_BITS={bits}", f"-DSTORE_SHARED={int(shared)}"]
-    return [*find_nvcc(), *GPU_FLAGS, *variant, *developer_flags(), *_developer_nvcc_flags(), *extra]
+    return [*find_nvcc(), *_gpu_flags(bits, shared, extra), *developer_flags(), *_developer_nvcc_flags()]
 
 
 def gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path:
