@@ -56,8 +56,8 @@ static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
   return true;
 }
 
-// Whether a start is impossible, whatever its value is. Where there is room for the task, there is also room for it with
-// its start at the lowest value, or at an end of another task that is sure to run: between them it can begin earlier.
+// Whether a start is impossible, whatever its value is. Where there is room for the task, there is also room for it if
+// it starts at the lowest value, or at an end of another task that is sure to run: between them it can begin earlier.
 static bool has_no_start(const Learner& l, const Wide& r, bound_t* plain, i32 start) {
   const i32* arguments = arguments_of(problem(l), r);
   bound_t low = plain[lower_side(start)], negated_high = plain[upper_side(start)];

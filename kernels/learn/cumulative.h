@@ -186,14 +186,14 @@ DEVICE void add_profile(
   }
 }
 
-// Of the times from..to the first that begins a piece of the profile in which the others use `need`; to + 1 if there is
-// none.
+// The first of the times from..to at which the others use `need`; to + 1 if there is none. If it is behind `from`, a task
+// that is sure to run begins then.
 DEVICE wide_t find_crowded(const Learner& l, const Tasks& tasks, i32 own, wide_t from, wide_t to, wide_t need, i32 t) {
   if (from > to || held_profile(l, tasks, own, moment(from), t) >= need) return from;
   wide_t found = to + 1;
   for (i32 i = 0; i < tasks.count; ++i) {
     wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
-    if (i == own || time <= from || time >= found) continue;
+    if (i == own || time <= from || time >= found || held_use(l, tasks, i, moment(time), t) == 0) continue;
     if (held_profile(l, tasks, own, moment(time), t) >= need) found = time;
   }
   return found;
@@ -225,8 +225,8 @@ DEVICE bool explain_capacity(const Learner& l, const Tasks& tasks, wide_t k, i32
   return true;
 }
 
-// When the others leave task i no room, so that a holds: at a time that it cannot run behind, or, where it has been moved
-// far at once, all the time from where it could have begun on. False if there is no such time.
+// When the others leave task i no room, so that a holds: at a time that it cannot run behind, or, where it has been
+// moved far at once, all the time from where it could have begun on. False if there is no such time.
 DEVICE bool find_barred(
     const Learner& l, const Tasks& tasks, i32 i, Literal a, wide_t length, wide_t need, i32 t, Period& barred) {
   bool backwards = is_upper(a.side);
