@@ -76,6 +76,7 @@ DEVICE bool run_kind(Learner& l, i32 row, const Wide& r) {
 
 DEVICE bool run_wide(Learner& l, i32 row) {
   const Wide& r = wide_at(problem(l), row);
+  delay_of(l, row).has_said_all = false;
   if (!may_wait(r)) return run_kind(l, row, r);
   if (waits(l, row)) return true;
   i32 size = trail(l).size;
@@ -197,7 +198,7 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   const Wakes& w = wakes(l);
   const SideWakes& own = w.of_side[e.side];
   i32 self = is_row_reason(e.reason) ? e.reason >> 1 : -1;
-  if (self >= 0 && !tells_all_at_once(problem(l), self)) self = -1;
+  if (self >= 0 && !tells_all_at_once(problem(l), self) && !has_said_all(l, self)) self = -1;
   for (i32 priority = SUMS; priority < N_PRIORITIES; ++priority) {
     i32 end = priority + 1 < N_PRIORITIES ? own.start[priority + 1] : own.thresholds;
     for (i32 i = own.start[priority]; i < end; ++i) {

@@ -167,7 +167,7 @@ OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal
 
 // Whether a variable that is no constant stands at two places of the row. The row looks at one place at a time, and the
 // plain check moves both.
-static bool names_twice(const Learner& l, const Wide& r) {
+static bool stands_twice(const Learner& l, const Wide& r) {
   const i32* arguments = arguments_of(problem(l), r);
   for (i32 i = 0; i < n_arguments(r); ++i) {
     bool is_constant = sides(l).root[lower_side(arguments[i])] == -sides(l).root[upper_side(arguments[i])];
@@ -184,7 +184,7 @@ static bool names_twice(const Learner& l, const Wide& r) {
 static bool says_all(const Learner& l, i32 row) {
   if (!is_wide(problem(l), row)) return true;
   const Wide& r = wide_at(problem(l), row);
-  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0) || names_twice(l, r)) return false;
+  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0) || stands_twice(l, r)) return false;
   return r.kind != WIDE_ELEMENT || !has_twins(l, r);
 }
 

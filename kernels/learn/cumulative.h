@@ -14,6 +14,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "delay.h"
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"
@@ -61,10 +62,10 @@ struct Profile {
   i32 count;
 };
 
-DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip, i32 t) {
+DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
   Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
   for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, flip, t);
+    Span s = span_of(l, tasks, i, 0, t);
     if (!is_sure(s)) continue;
     p.at[p.count++] = s.from;
     p.at[p.count++] = s.to;
@@ -72,13 +73,27 @@ DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 flip, i32 t)
   p.count = sort_distinct(p.at, p.count);
   for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
   for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, flip, t);
+    Span s = span_of(l, tasks, i, 0, t);
     if (!is_sure(s)) continue;
     p.use[rank_of(p.at, p.count, s.from)] += s.use;
     p.use[rank_of(p.at, p.count, s.to)] -= s.use;
   }
   for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
   return p;
+}
+
+// The profile where time runs backwards.
+DEVICE void mirror(Profile& p) {
+  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
+    wide_t early = p.at[i];
+    p.at[i] = -p.at[j];
+    p.at[j] = -early;
+  }
+  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
+    wide_t use = p.use[i];
+    p.use[i] = p.use[j];
+    p.use[j] = use;
+  }
 }
 
 // What is used at some time: by a task alone, whenever it runs, or by those that are sure to run.
@@ -105,8 +120,9 @@ DEVICE i32 first_behind(const Profile& p, wide_t time) {
 
 constexpr i32 MOST_STEPS = 8;  // in which a task walks over a piece of the profile
 
-// Moves a task behind the times at which it does not fit. False on a fault.
-DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip) {
+// Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
+// another one then, for the task is sure to run.
+DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip, bool& settled) {
   Span s = span_of(l, tasks, i, flip, trail(l).size);
   i32 side = 2 * start_of(tasks, i) + flip;
   wide_t room = -(wide_t)sides(l).now[upper_side(tasks.capacity)] - s.use, start = s.start, back = flip ? s.length : 0;
@@ -120,20 +136,26 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p,
       if (!set_side(l, side, (value_t)(start + back), row_reason(row))) return false;
     }
   }
+  settled = settled && (start == s.start || start <= s.from - s.length);
   return true;
 }
 
+// What the first half of a run has found out is not in the profile that the other one uses: the row runs again if a
+// task that was moved is sure to run.
 OUTLINE bool run_cumulative(Learner& l, i32 row) {
   Tasks tasks = tasks_of(l, row);
+  bool settled = !names_twice(l, row);
+  Profile p = profile_of(l, tasks, trail(l).size);
+  wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
+  value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
+  if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
   for (i32 flip = 0; flip < 2; ++flip) {
-    Profile p = profile_of(l, tasks, flip, trail(l).size);
-    wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
-    value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
-    if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
+    if (flip) mirror(p);
     for (i32 i = 0; i < tasks.count; ++i) {
-      if (!move_task(l, row, tasks, p, i, flip)) return false;
+      if (!move_task(l, row, tasks, p, i, flip, settled)) return false;
     }
   }
+  delay_of(l, row).has_said_all = settled;
   return true;
 }
 

@@ -2,18 +2,28 @@
 //
 // A row whose constraint other rows say as well may be left out at any time. Where a run found nothing, 1, 3, 7, up to
 // LONGEST_DELAY of the next ones are left out, except at level 0.
+//
+// What a row finds wakes it, too, unless its run is known to have said all that another one would.
 #pragma once
 
 #include "../core/interval.h"
+#include "literal.h"
 #include "parts.h"
+#include "sides.h"
 #include "trail.h"
 #include "wide.h"
 
 constexpr i32 LONGEST_DELAY = 63;
 constexpr i32 SHORT_ROW = 64;  // arguments
 
-// How many runs of a wide row are left out, and how many of these are left.
-struct Delay { i32 length, left; };
+enum Names : i32 { NAMES_UNKNOWN, NAMES_ONCE, NAMES_TWICE };
+
+// How many runs of a wide row are left out, and how many of these are left; whether its last run has said all; whether
+// it names a variable that is no constant twice.
+struct Delay {
+  i32 length, left, has_said_all;
+  Names names;
+};
 struct Delays { Delay* of_wide; };
 
 PART(Delays, delays);
@@ -45,4 +55,26 @@ DEVICE i32 next_delay(i32 last, bool found) { return found ? 0 : minimum(2 * las
 DEVICE void note_run(Learner& l, i32 row, bool found) {
   Delay& delay = delay_of(l, row);
   delay.left = delay.length = next_delay(delay.length, found);
+}
+
+// Whether the last run of a wide row said all that another one would.
+DEVICE bool has_said_all(const Learner& l, i32 row) {
+  i32 wide = row - problem(l)->n_rows - problem(l)->n_linears;
+  return is_wide(problem(l), row) && delays(l).of_wide[wide].has_said_all;
+}
+
+// Whether a variable that is no constant stands at two places of the row.
+DEVICE bool names_twice(Learner& l, i32 row) {
+  Delay& delay = delay_of(l, row);
+  if (delay.names == NAMES_UNKNOWN) {
+    const Wide& r = wide_at(problem(l), row);
+    wide_t* numbers = scratch(l).numbers;
+    i32 count = 0;
+    for (i32 i = 0; i < n_arguments(r); ++i) {
+      i32 v = arguments_of(problem(l), r)[i];
+      if (-(value_t)sides(l).root[upper_side(v)] > sides(l).root[lower_side(v)]) numbers[count++] = v;
+    }
+    delay.names = sort_distinct(numbers, count) < count ? NAMES_TWICE : NAMES_ONCE;
+  }
+  return delay.names == NAMES_TWICE;
 }

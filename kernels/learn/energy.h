@@ -66,7 +66,8 @@ DEVICE void sort_by_begin(const Energies& s) {
 
 // The tasks as they were before entry t.
 DEVICE Energies energies_of(const Learner& l, const Tasks& tasks, i32 flip, i32 t) {
-  Profile p = profile_of(l, tasks, flip, t);
+  Profile p = profile_of(l, tasks, t);
+  if (flip) mirror(p);
   i32 n = tasks.count;
   wide_t *before = scratch(l).numbers + 4 * n, *own = before + 2 * n;
   i32* places = scratch(l).places;

@@ -11,6 +11,7 @@ import pytest
 from turbo_fzn import Model, solve_text
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.library import library
 from turbo_fzn.errors import InternalError
 from turbo_fzn.lower.globals import packing, scheduling
 from turbo_fzn.options import Options
@@ -105,6 +106,30 @@ def test_lengths_uses_and_a_capacity_that_change_wake_the_row(first):
         good = (one for one in choices if fits(one[:3], one[3:6], one[6:9], one[9]))
         assert result.objective == min(sum(w * v for w, v in zip(weights, one)) for one in good), lines
         assert result.status == "OPTIMAL_SOLUTION"
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """The engine is one that checks each explanation, and that at a fixpoint no row has more to say."""
+    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS")
+    library.cache_clear()
+    yield
+    library.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learn", ["finder", "prover", "soloist"])
+def test_every_explanation_holds_and_no_run_is_left_out_that_would_say_more(checked, learn):
+    random, searched = Random(learn), 0
+    for number in range(150):
+        n, last = random.randint(5, 8), random.randint(6, 12)
+        lengths, uses = ([random.randint(1, most) for _ in range(n)] for most in (5, 3))
+        starts = " ".join(f"{random.randint(0, 2)}..{last}" for _ in range(n))
+        text = model(starts, f"turbo_cumulative(s,{lengths},{uses},{random.randint(3, 4)})", "minimize m")
+        result = solve_text(text, free_search=True, threads=1, learn=learn, relaxation="off", seed=number)
+        assert result.statistics.get("explanationErrors", 0) == 0, text
+        searched += result.statistics.get("nodes", 0) > 0
+    assert searched > 50
 
 
 def fits(starts, lengths, uses, capacity) -> bool:
