@@ -203,7 +203,7 @@ class _Loudness:
             if self.users == 0:
                 self.level = log.level
             self.users += users
-            log.setLevel(logging.INFO if self.users else self.level)
+            log.setLevel(min(self.level or logging.INFO, logging.INFO) if self.users else self.level)
 
 
 _LOUDNESS = _Loudness()

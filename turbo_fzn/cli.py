@@ -25,7 +25,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
-from turbo_fzn.read.files import make_way_for_proof, refuse_overwriting
+from turbo_fzn.read.files import check_proof_names, make_way_for_proof, model_of_proof, refuse_overwriting, refuse_same
 from turbo_fzn.run import output, styles
 
 STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
@@ -87,7 +87,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
             from turbo_fzn.actions import act
 
             return act(command)
-        refuse_overwritten_model(command.options)
+        refuse_overwriting_files(command.options)
         make_way_for_proof(command.options.file, command.options.proof)
         set_up_logging_of_run(command.options, argv)
         for note in command.notes:
@@ -120,11 +120,14 @@ def solve(options: Options, started: float, leave: bool) -> int:
     return 0
 
 
-def refuse_overwritten_model(options: Options) -> None:
-    """Raises UsageError where a file to be written is the model's."""
+def refuse_overwriting_files(options: Options) -> None:
+    """Raises UsageError where a file to be written is the model's, or another one to be written."""
     written = {"--report": options.report, "--dump-tnf": options.dump_tnf, "--log-file": options.log_file}
     for flag, path in written.items():
         refuse_overwriting(options.file, flag, path)
+    check_proof_names(options.file, options.proof)
+    proof = options.proof
+    refuse_same({**written, "--proof": proof, "the model of --proof": proof and model_of_proof(proof)})
 
 
 def end_of_memory(options: Options) -> None:

@@ -6,11 +6,13 @@ No configuration need be installed: one is written to a folder for the time of a
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Union
@@ -43,8 +45,8 @@ def flatten(model: Source, data: Data = None) -> Model:
         words = ["minizinc", "--solver", str(folder / CONFIGURATION), "--compile", "--fzn", str(target)]
         words += ["--no-output-ozn", "-I", os.getcwd(), _file(model, folder / "model.mzn", (".mzn",))]
         if isinstance(data, Mapping):
-            (folder / "data.json").write_text(json.dumps(data, default=_as_json), encoding="utf-8")
-            words.append(str(folder / "data.json"))
+            (folder / "data.json").write_text(_as_json(data), encoding="utf-8")
+            words += [str(folder / "data.json")] if data else []  # MiniZinc refuses what has nothing
         elif data is not None:
             words.append(_file(data, folder / "data.dzn", (".dzn", ".json")))
         try:
@@ -64,12 +66,22 @@ def _file(source: Source, place: Path, suffixes: tuple[str, ...]) -> str:
     return str(place)
 
 
-def _as_json(value: object) -> object:
-    """A value as MiniZinc's JSON has it, where Python's has none."""
-    if isinstance(value, (set, frozenset, range)):
-        return {"set": sorted(value)}
+def _as_json(value: object) -> str:
+    """A value as MiniZinc's JSON has it, which knows sets and enums, and no exponents. Raises UsageError for what there
+    is no way to tell."""
     if isinstance(value, Enum):
-        return {"e": value.name}
+        return json.dumps({"e": value.name})
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
+        value = value.tolist()
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return "{" + ",".join(f"{json.dumps(name)}:{_as_json(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_as_json, value)) + "]"
+    if isinstance(value, (set, frozenset, range)):
+        return '{"set":[' + ",".join(sorted(map(_as_json, value))) + "]}"
+    if isinstance(value, float) and math.isfinite(value):
+        plain = format(Decimal(repr(value)), "f")
+        return plain if "." in plain else f"{plain}.0"
+    if isinstance(value, (str, bool)) or value is None or (isinstance(value, int) and abs(value) < 2**63):
+        return json.dumps(value)
     raise UsageError(f"data: MiniZinc has no value like {value!r}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from turbo_fzn.errors import UsageError
 from turbo_fzn.model import Model
-from turbo_fzn.objectives import Asker, Point, front_of
+from turbo_fzn.objectives import Asker, Point, front_of, refuse_settings
 from turbo_fzn.options import Options
 from turbo_fzn.ranks.world import is_launched
 from turbo_fzn.read.several import Several, with_declared
@@ -30,16 +30,6 @@ from turbo_fzn.settings import DEFAULTS
 _OF_THE_COMMAND = frozenset(
     "lexicographic front time_limit all_solutions intermediate json_stream log_file report verbose explain".split()
 )
-# What says nothing where there are several objectives.
-_REFUSED = {
-    "n_solutions": "-n",
-    "all_optimal": "-a-o",
-    "n_optimal": "--optimal-solutions",
-    "count": "--count",
-    "proof": "--proof",
-    "cp_profiler": "--cp-profiler",
-    "dump_tnf": "--dump-tnf",
-}
 
 
 class GoalRun(Run):
@@ -52,8 +42,7 @@ class GoalRun(Run):
         self._asker: Asker | None = None
         self._told = 0
         self._begun = time.monotonic()
-        if wrong := [flag for name, flag in _REFUSED.items() if getattr(self.options, name) != DEFAULTS[name]]:
-            raise UsageError(f"{wrong[0]} cannot be had with several objectives")
+        refuse_settings(vars(self.options))
         if is_launched():
             raise UsageError("several objectives are searched by one process, not by ranks")
 

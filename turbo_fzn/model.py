@@ -96,6 +96,11 @@ class Model:
         self.stop()
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """The settings for all calls."""
+        return dict(self._settings)
+
+    @property
     def parsed(self) -> ParsedModel:
         """The model as it was read."""
         return self._parsed
@@ -209,7 +214,7 @@ class Model:
 
     def _warm_start(self, hint: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
         """The hinted integers and Booleans; what is hinted of float variables is left out."""
-        items = [(self._item(name), np.atleast_1d(np.asarray(value))) for name, value in hint.items()]
+        items = [(self._item(name), np.atleast_1d(np.asarray(value, object))) for name, value in hint.items()]
         for item, values in items:
             if len(item.variables) != len(values):
                 raise UsageError(f"hint: {item.name} has {len(item.variables)} values, not {len(values)}")
@@ -223,9 +228,9 @@ class Model:
 def _whole(name: str, values: np.ndarray) -> np.ndarray:
     """Hinted values as integers. Raises UsageError."""
     try:
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            return whole
+        whole = [int(value) for value in values.tolist()]
+        if whole == values.tolist():
+            return np.array(whole, np.int64)
     except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError(f"hint: {values.tolist()!r} are no whole numbers or Booleans for {name}")

@@ -26,10 +26,21 @@ from turbo_fzn.listening import Values
 from turbo_fzn.model import Assumption, Assumptions, Model
 from turbo_fzn.process.interrupt import Interrupt, deadline
 from turbo_fzn.run.projection import names_of
+from turbo_fzn.settings import DEFAULTS
 
 Corner = tuple[float, ...]  # of a box: its points are less in each objective, all of which are minimised; or infinite
 _SIGNS = {"minimize": 1, "maximize": -1}
 _EVERYWHERE = float("inf")
+# Settings that say nothing where there are several objectives, with their flags.
+_REFUSED = {
+    "n_solutions": "-n",
+    "all_optimal": "-a-o",
+    "n_optimal": "--optimal-solutions",
+    "count": "--count",
+    "proof": "--proof",
+    "cp_profiler": "--cp-profiler",
+    "dump_tnf": "--dump-tnf",
+}
 _COUNTED = ("nodes", "failures", "propagations", "restarts", "nogoods")  # statistics that add up
 
 
@@ -64,6 +75,13 @@ class _Goal:
         return (None, best) if self.sign > 0 else (best, None)
 
 
+def refuse_settings(settings: Mapping[str, Any]) -> None:
+    """Raises UsageError where one of them says nothing of several objectives."""
+    for name, flag in _REFUSED.items():
+        if settings.get(name, DEFAULTS[name]) != DEFAULTS[name]:
+            raise UsageError(f"{flag} cannot be had with several objectives")
+
+
 class Asker:
     """Asks a model for the best solutions within boxes, until `interrupt`, which counts for all calls together;
     `counted` adds up their statistics."""
@@ -76,8 +94,7 @@ class Asker:
         self.goals = [_Goal.read(text) for text in goals]
         if not self.goals:
             raise UsageError("goals: there is none")
-        if settings.get("count"):
-            raise UsageError("count: of several objectives solutions are given, not counted")
+        refuse_settings({**model.settings, **settings})
         if others := [goal.name for goal in self.goals if model.kind(goal.name) != "int"]:
             kind = model.kind(others[0])
             raise UsageError(f"goals: {others[0]} is a variable of kind {kind}; several objectives are integers")

@@ -75,8 +75,21 @@ def test_data_may_have_values_that_json_has_not():
     data = {"few": {5, 1, 3}, "many": range(2, 9), "factor": np.array([2, 3, 4]), "colour": colour}
     result = Model.from_minizinc(VALUES, {**data, "least": np.int64(5)}, arch="cpu").solve()
     assert result.solutions == [{"x": 3}]
-    with pytest.raises(UsageError, match="data: MiniZinc has no value like <object"):
-        Model.from_minizinc(VALUES, {**data, "least": object()})
+    for wrong in (object(), 2**63, float("nan"), {1: 2}, b"5"):
+        with pytest.raises(UsageError, match="data: MiniZinc has no value like"):
+            Model.from_minizinc(VALUES, {**data, "least": wrong})
+
+
+@needs_minizinc
+def test_sets_of_enums_and_long_floats_are_told_and_no_data_are_none():
+    class Colour(str, Enum):
+        red, green, blue = "green", "blue", "red"  # what a member is called counts
+
+    text = "enum Colour = {red, green, blue}; set of Colour: c; float: f; var c: x; constraint f > 0.0;\n"
+    for number in (1e16, 1e-7, 12.5):
+        data = {"c": {Colour.green, Colour.blue}, "f": number}
+        assert Model.from_minizinc(f"{text}solve minimize x;", data, arch="cpu").solve().objective == 2
+    assert Model.from_minizinc("var 1..3: x; solve maximize x;", {}, arch="cpu").solve().objective == 3
 
 
 @needs_minizinc

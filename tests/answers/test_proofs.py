@@ -17,7 +17,8 @@ from support.command import COMMAND, environment, run
 from support.corpus import EXPECTED, has_floats, text_of
 from support.places import CORPUS
 from support.proofs import consistent_models, optimum, prove
-from turbo_fzn.proof import log
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import check_files
 from turbo_fzn.proof.trim import NotJustified
@@ -106,6 +107,30 @@ def test_random_models_are_proved():
             best = optimum(tnf)
             assert best == one.found and is_true(tnf, best, verdict), number
     assert proved > N_RANDOM / 2
+
+
+class Counting(Interrupt):
+    """Counts how often it is looked at."""
+
+    looks = 0
+
+    def __bool__(self) -> bool:
+        self.looks += 1
+        return False
+
+
+@pytest.mark.slow
+def test_a_stop_is_looked_for_where_the_log_is_read_and_trimmed_and_the_proof_written(monkeypatch):
+    """Once for each record on the way forth and on the way back, and once for each step that is kept."""
+    interrupt, trimmers = Counting(), []
+    real = writer.Trimmer
+    monkeypatch.setattr(writer, "Trimmer", lambda *arguments: trimmers.append(real(*arguments)) or trimmers[-1])
+    tnf = next(tnf for _, tnf in consistent_models(1000) if prove(tnf).proof.count("rup") > 8)
+    trimmers.clear()
+    prove(tnf, interrupt=interrupt)
+    (trimmer,) = trimmers
+    records, kept = len(trimmer.events), len(trimmer.found)
+    assert min(records, kept) > 4 and interrupt.looks > 2 * records + kept - 5  # the last ones are looked at apart
 
 
 def damaged(random: Random, proof: str) -> str:

@@ -34,13 +34,29 @@ def test_a_model_that_a_file_of_the_proof_would_overwrite_stays(tmp_path, model,
     assert path.read_text() == REFUTED
 
 
-@pytest.mark.parametrize(("name", "reason"), [("a.opb", "end the proof's in .pbp"), ("", "is no name of a file")])
+ITSELF, NONE = "end the proof's in .pbp", "is no name of a file"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("{}/a.opb", ITSELF), ("{}//./a.opb", ITSELF), ("{}/link.pbp", ITSELF), ("", NONE), (".gz", NONE)],
+)
 def test_a_name_that_a_proof_cannot_have_is_refused(tmp_path, name, reason):
-    answer = ask("--arch", "cpu", "--proof", str(tmp_path / name) if name else "", write(tmp_path, REFUTED))
+    (tmp_path / "link.pbp").symlink_to("link.opb")
+    answer = ask("--arch", "cpu", "--proof", name.format(tmp_path), write(tmp_path, REFUTED))
     assert answer.code == 1 and reason in answer.errors and list(tmp_path.glob("*.opb")) == []
 
 
-def test_a_second_search_that_would_have_no_proof_is_refused_before_the_first(tmp_path):
-    model = write(tmp_path, "var 1..9: x :: output_var; solve maximize x;\n")
-    answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", "--optimal-solutions", 2, model)
+@pytest.mark.parametrize(("flag", "name"), [("--log-file", "a.opb"), ("--report", "a.pbp"), ("--dump-tnf", "./a.pbp")])
+def test_two_files_that_are_written_are_not_the_same(tmp_path, flag, name):
+    answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", flag, f"{tmp_path}/{name}", write(tmp_path, REFUTED))
+    assert answer.code == 1 and "would write the same file" in answer.errors
+    assert [path.name for path in tmp_path.glob("a.*")] == []
+
+
+@pytest.mark.parametrize("flags", [["--optimal-solutions", 2], ["-a-o"]])
+def test_a_second_search_that_would_have_no_proof_is_refused_before_the_first(tmp_path, flags):
+    model = write(tmp_path, "var 1..9: x :: output_var; solve maximize x;\n", "model.fzn")
+    answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", *flags, model)
     assert answer.code == 1 and "not with --optimal-solutions" in answer.errors and "x = " not in answer.text
+    assert [path.name for path in tmp_path.glob("a.*")] == []

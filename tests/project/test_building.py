@@ -13,7 +13,7 @@ import pytest
 
 from support.command import PATIENCE
 from support.places import ROOT
-from turbo_fzn.engine.toolchain import ahead, compiler
+from turbo_fzn.engine.toolchain import ahead, compilation, compiler
 
 EXTRAS = {
     "demo": {"."},
@@ -73,6 +73,17 @@ TOGETHER = """#!/bin/sh
 for i in $(seq 600); do [ $(ls "{folder}" | grep -c begun) -ge 3 ] && exit 0; sleep 0.1; done
 exit 1
 """
+
+
+def test_a_wheel_for_gpus_has_code_for_each_and_for_those_to_come(tmp_path, monkeypatch):
+    commands: list[list[str]] = []
+    monkeypatch.setattr(compilation, "run_compiler", lambda command, folder: commands.append(command))
+    monkeypatch.setattr(compiler, "find_nvcc", lambda: ["nvcc"])
+    ahead.fill_package_for_gpus(tmp_path, lambda text: None)
+    wanted = {f"-gencode=arch=compute_{one},code=sm_{one}" for one in ("80", "90", "100", "120")}
+    wanted.add("-gencode=arch=compute_80,code=compute_80")
+    assert len(commands) == len(ahead.GPU_VARIANTS)
+    assert all({word for word in command if word.startswith("-gencode")} == wanted for command in commands)
 
 
 def test_a_wheel_is_compiled_on_all_cores(tmp_path, monkeypatch):

@@ -105,7 +105,7 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
-def prove(tnf: TNF, role: str = "soloist", seed: int = 0) -> Proved:
+def prove(tnf: TNF, role: str = "soloist", seed: int = 0, interrupt: Interrupt | None = None) -> Proved:
     """Has a learner solve the model, and writes its proof."""
     settings = Settings(proof=2**40, roles=(role,), decides=(("all", "truths"),), learn_bytes=2**24, seed=seed)
     engine = CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
@@ -122,7 +122,7 @@ def prove(tnf: TNF, role: str = "soloist", seed: int = 0) -> Proved:
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
     assert engine.log is not None
-    conclusion = write_proof(encoding, engine.log.words(), proof, Interrupt())
+    conclusion = write_proof(encoding, engine.log.words(), proof, Interrupt() if interrupt is None else interrupt)
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
 
 

@@ -11,7 +11,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.trim import NotJustified
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
-from turbo_fzn.read.files import model_of_proof, remove_proof
+from turbo_fzn.read.files import model_of_proof, remove_file
 from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
@@ -43,7 +43,7 @@ class Proof:
             with open_for_writing(self.path) as file:
                 conclusion = write_proof(self.encoding, learned.words(), file, interrupt)
         except Interrupted:
-            remove_proof(self.path)
+            remove_file(self.path)
             return self.say("no proof is written: the run has been stopped before that")
         except NotJustified as gap:
             return self.say(f"the proof ends without a conclusion: {gap}")

@@ -13,6 +13,7 @@ import importlib
 import io
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,27 +93,41 @@ def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
         raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
 
 
+def refuse_same(written: Mapping[str, str | None]) -> None:
+    """Raises UsageError where two of the files that flags name for writing are the same."""
+    flags: dict[str, str] = {}
+    for flag, path in written.items():
+        if path is not None and (other := flags.setdefault(os.path.realpath(path), flag)) != flag:
+            raise UsageError(f"{other} and {flag} would write the same file, {path}")
+
+
 def model_of_proof(path: str) -> str:
     """The file of the model beside the proof: a.pbp -> a.opb, a.pbp.gz -> a.opb.gz."""
     packed = ".gz" if path.endswith(".gz") else ""
     return str(Path(path.removesuffix(".gz")).with_suffix(".opb")) + packed
 
 
-def make_way_for_proof(model: str, path: str | None) -> None:
-    """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
-    another one's there. Raises UsageError where one of the two files of the proof is the other or the model's."""
+def check_proof_names(model: str, path: str | None) -> None:
+    """Raises UsageError where one of the two files of a proof would be the other or the model's."""
     if path is None:
         return
-    if not Path(path).name:
+    if not Path(path.removesuffix(".gz")).name:
         raise UsageError(f"--proof: {path!r} is no name of a file")
-    if model_of_proof(path) == path:
+    if os.path.realpath(model_of_proof(path)) == os.path.realpath(path):
         raise UsageError(f"--proof {path}: the file of the encoded model has this name; end the proof's in .pbp")
     for written in (path, model_of_proof(path)):
         refuse_overwriting(model, "--proof", written)
-    remove_proof(path)
 
 
-def remove_proof(path: str) -> None:
+def make_way_for_proof(model: str, path: str | None) -> None:
+    """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
+    another one's there. Raises UsageError as check_proof_names does."""
+    check_proof_names(model, path)
+    if path is not None:
+        remove_file(path)
+
+
+def remove_file(path: str) -> None:
     """What is no regular file stays, as does what cannot be removed, which is an error when it is written."""
     if os.path.isfile(path):
         with contextlib.suppress(OSError):

@@ -27,7 +27,7 @@ from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.proving import begin_proof, end_proof
+from turbo_fzn.run.proving import begin_proof, discard_proof, end_proof
 from turbo_fzn.run.search import Search
 
 Event = Union[Prepared, SearchEvent]
@@ -114,7 +114,11 @@ class Run:
         yield prepared
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
         proof = begin_proof(prepared.tnf, self.options)
-        yield from self.search.events()
+        try:
+            yield from self.search.events()
+        except UsageError:
+            discard_proof(proof)
+            raise
         end_proof(proof, self.options, self.search.engine, self.interrupt)
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:

@@ -155,7 +155,7 @@ def _logged(case: _Case) -> Decision:
     if case.machine.is_rank or options.cp_profiler or options.variant:
         raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
     if case.tnf.sense and options.optimal_limit() != 1:
-        raise UsageError("--proof: not with --optimal-solutions, whose second search would have no proof")
+        raise UsageError("--proof: not with --optimal-solutions or -a-o, whose second search would have no proof")
     if not case.learns:
         raise UsageError("--proof: no thread can learn from conflicts here: they need finite bounds and no real "
                          "variables, one solution must be enough, and --learn must not be off")  # fmt: skip

@@ -9,6 +9,7 @@ from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.read.files import model_of_proof, remove_file
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ def begin_proof(tnf: TNF, options: Options) -> Proof | None:
     from turbo_fzn.proof.proof import Proof
 
     return Proof(tnf, options.proof)
+
+
+def discard_proof(proof: Proof | None) -> None:
+    """Removes the files of a run that has been refused."""
+    if proof is not None:
+        for path in (proof.path, model_of_proof(proof.path)):
+            remove_file(path)
 
 
 def end_proof(proof: Proof | None, options: Options, engine: Engine | None, interrupt: Interrupt) -> None:
