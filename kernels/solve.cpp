@@ -8,8 +8,6 @@
 #include "core/store.h"
 #include "learn/exchange.h"
 #include "learn/learner.h"
-#ifdef PROOF
-#endif
 #include "learn/parts.h"
 #include "learn/posted.h"
 #include "search/incumbent.h"

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -218,6 +219,8 @@ class Model:
         for item, values in items:
             if len(item.variables) != len(values):
                 raise UsageError(f"hint: {item.name} has {len(item.variables)} values, not {len(values)}")
+            if item.kind == "float" and not all(isinstance(value, Real) for value in values.tolist()):
+                raise UsageError(f"hint: {values.tolist()!r} are no numbers for {item.name}")
         known = [(item.variables, _whole(item.name, values)) for item, values in items if item.kind != "float"]
         if not known:
             return np.empty(0, np.int32), np.empty(0, np.int64)

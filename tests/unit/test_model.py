@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,6 +131,9 @@ def test_real_variables_are_assumed_too():
     assert model.solve({"r": (None, 2.5)}).objective == 2.0
     assert model.solve({"r": 2.5}).status == "UNSATISFIABLE"
     assert model.solve({"k": 3}).solutions == [{"r": 3.0}]
+    assert model.solve({"k": 3}, hint={"r": np.float32(2)}).solutions == [{"r": 3.0}]
+    with pytest.raises(UsageError, match="are no numbers for r"):
+        model.solve(hint={"r": "a lot"})
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import time
 
 from turbo_fzn.engine.logged import Log
@@ -17,6 +19,14 @@ from turbo_fzn.tnf.language import TNF
 log = logging.getLogger("turbo_fzn")
 
 
+def _mode(path: str) -> int:
+    """The mode of a file; 0 where there is none."""
+    try:
+        return os.stat(path).st_mode
+    except OSError:
+        return 0
+
+
 class Proof:
     """The model `tnf` and the file of the proof."""
 
@@ -28,7 +38,8 @@ class Proof:
         try:
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
-            open_for_writing(path).close()
+            if not stat.S_ISFIFO(_mode(path)):  # whose reader would see an end here
+                open_for_writing(path).close()
         except OSError as error:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
 

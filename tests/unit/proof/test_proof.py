@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -39,6 +41,19 @@ def test_a_stop_ends_the_writing_and_leaves_no_part_of_a_proof(tmp_path, caplog,
         Proof(TNF, str(path)).write(learned, interrupt)
     assert path.exists() != stopped
     assert caplog.messages == ["--proof: no proof is written: the run has been stopped before that"] * stopped
+
+
+def test_a_proof_may_go_to_a_reader_who_waits(tmp_path, learned):
+    """A pipe is opened once: its reader would take a second opening for the end."""
+    path = tmp_path / "a.pbp"
+    os.mkfifo(path)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_text()))
+    proof = Proof(TNF, str(path))
+    reader.start()
+    proof.write(learned, Interrupt())
+    reader.join()
+    assert read[0].endswith("end pseudo-Boolean proof\n")
 
 
 def test_a_log_whose_last_part_does_not_fit_on_the_disk_makes_no_proof(tmp_path, caplog, learned):
