@@ -208,8 +208,8 @@ DEVICE void add_profile(
   }
 }
 
-// The first of the times from..to at which the others use `need`; to + 1 if there is none. If it is behind `from`, a task
-// that is sure to run begins then.
+// The first of the times from..to at which the others use `need`; to + 1 if there is none. If it is behind `from`, a
+// task that is sure to run begins then.
 DEVICE wide_t find_crowded(const Learner& l, const Tasks& tasks, i32 own, wide_t from, wide_t to, wide_t need, i32 t) {
   if (from > to || held_profile(l, tasks, own, moment(from), t) >= need) return from;
   wide_t found = to + 1;

@@ -82,9 +82,17 @@ def _iterations_of(state: Any) -> int:
     return max(state.simplex_iteration_count, 0) + INTERIOR_ITERATIONS * max(state.ipm_iteration_count, 0)
 
 
+class _Quiet(highspy.Highs):
+    """Has its output turned off before it has anything to say: the first one of a process tells its version."""
+
+    def enableCallbacks(self) -> None:
+        self.setOptionValue("output_flag", False)
+        super().enableCallbacks()
+
+
 def _quiet_solver(meter: _Meter) -> Any:
     """A HiGHS solver without output that works on the calling thread only."""
-    solver: Any = highspy.Highs()
+    solver: Any = _Quiet()
     for option, value in (("output_flag", False), ("threads", 1)):
         solver.setOptionValue(option, value)
     solver.setCallback(meter.call_back, None)
