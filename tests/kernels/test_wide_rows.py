@@ -100,7 +100,7 @@ def draw_different(random: Random) -> Box:
 
 def draw_tasks(random: Random) -> Box:
     """Lengths and uses are constants, for the most part."""
-    if random.random() < 0.2:
+    if random.random() < 0.1:
         return draw_long_beside_short(random)
     root = [draw_interval(random, 0, 4)]
     for _ in range(random.randint(2, 3)):

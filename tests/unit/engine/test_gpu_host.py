@@ -159,7 +159,8 @@ def packaged(fake_gpu, monkeypatch, tmp_path) -> Path:
     return tmp_path / compiler.PACKAGED
 
 
-def test_a_package_with_the_gpu_engine_needs_no_nvcc(packaged, tmp_path):
+def test_a_package_with_the_gpu_engine_needs_no_nvcc(packaged, monkeypatch, tmp_path):
+    monkeypatch.setattr(compiler, "cpu_library", lambda bits, *kind: f"cpu{bits}")
     assert len(list(packaged.glob("gpu*.fatbin"))) == len(ahead.GPU_VARIANTS)
     assert solve_text(QUEENS + SATISFY, arch="gpu").status == "SATISFIED"
     assert list((tmp_path / "cache").glob("gpu*")) == []
