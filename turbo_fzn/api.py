@@ -24,7 +24,7 @@ from turbo_fzn.listening import Listener, OnBound, OnLog, OnSolution, Values, va
 from turbo_fzn.options import Options
 from turbo_fzn.process.footprint import watched
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.read.files import make_way_for_proof
+from turbo_fzn.read.files import check_proof_names, forget_proof
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.record import Record
@@ -117,7 +117,8 @@ def solve_run(run: Run, listener: Listener) -> Result:
         raise UsageError(
             "front, lexicographic: settings of the command; Python has Front and lexicographic of turbo_fzn"
         )
-    make_way_for_proof(run.options.file, run.options.proof)
+    check_proof_names(run.options.file, run.options.proof)
+    forget_proof(run.options.proof)
     kept = _Kept(run.options)
     run.sample_seconds = run.sample_seconds or math.inf  # for bounds, and for the record
     stop = run.interrupt.request

@@ -25,7 +25,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
-from turbo_fzn.read.files import check_proof_names, make_way_for_proof, model_of_proof, refuse_overwriting, refuse_same
+from turbo_fzn.read.files import check_proof_names, forget_proof, model_of_proof, refuse_overwriting, refuse_same
 from turbo_fzn.run import output, styles
 
 STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
@@ -88,7 +88,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
 
             return act(command)
         refuse_overwriting_files(command.options)
-        make_way_for_proof(command.options.file, command.options.proof)
+        forget_proof(command.options.proof)
         set_up_logging_of_run(command.options, argv)
         for note in command.notes:
             log().warning(note)

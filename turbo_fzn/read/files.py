@@ -119,10 +119,9 @@ def check_proof_names(model: str, path: str | None) -> None:
         refuse_overwriting(model, "--proof", written)
 
 
-def make_way_for_proof(model: str, path: str | None) -> None:
+def forget_proof(path: str | None) -> None:
     """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
-    another one's there. Raises UsageError as check_proof_names does."""
-    check_proof_names(model, path)
+    another one's there."""
     if path is not None:
         remove_file(path)
 
