@@ -94,7 +94,8 @@ def summary(found: list[Finding], asked: set[str]) -> str:
 
 def asked_for(arch: str) -> set[str]:
     """The parts that are asked for: those that every run needs, those that an environment variable names, the GPU's if
-    --arch needs one or PyCUDA is installed, MiniZinc's if the solver was installed for it."""
+    --arch needs one or PyCUDA is installed (cuda-bindings may be another program's), MiniZinc's if the solver was
+    installed for it."""
     asked = {"packages", "CPU engine"} | {part for name, part in NAMED_BY.items() if os.environ.get(name)}
     if arch in NEED_GPU or not missing(("pycuda",)):
         asked.update(GPU_PARTS)
@@ -126,7 +127,13 @@ def packages() -> Finding:
 
 
 def missing(names: tuple[str, ...]) -> list[str]:
-    return [name for name in names if importlib.util.find_spec(name) is None]
+    """The packages among these that cannot be found. A package comes before what it contains."""
+    absent: list[str] = []
+    for name in names:
+        parent = name.rpartition(".")[0]
+        if parent in absent or importlib.util.find_spec(name) is None:
+            absent.append(name)
+    return absent
 
 
 def kernel_cache() -> Finding:
@@ -235,15 +242,24 @@ def mend_driver() -> tuple[str, str]:
 
 
 def pycuda() -> Finding:
-    if missing(("pycuda",)):
-        said = "is not installed; the GPU engine needs it"
-        return Finding("PyCUDA", WRONG, said, pip("install", "pycuda"), "builds it, with the CUDA toolkit")
+    """The finding for PyCUDA, or for cuda-bindings where PyCUDA is not installed."""
+    if not missing(("pycuda",)):
+        return imported("pycuda.driver", pip("install", "--force-reinstall", "--no-cache-dir", "pycuda"))
+    if not missing(("cuda", "cuda.bindings")):
+        return imported("cuda.bindings.driver", pip("install", "--force-reinstall", "cuda-bindings"))
+    said = "neither it nor cuda-bindings is installed; the GPU engine needs one of them"
+    return Finding("PyCUDA", WRONG, said, pip("install", "cuda-bindings>=12.8"), "a wheel, without a compiler")
+
+
+def imported(name: str, mend: str) -> Finding:
+    """The finding for the package through which the driver is called, by the name of its module."""
+    said = "cuda-bindings instead, " if name.startswith("cuda.") else ""
     try:
-        import pycuda.driver
+        importlib.import_module(name)
     except Exception as error:  # its libraries may raise anything
-        mend = pip("install", "--force-reinstall", "--no-cache-dir", "pycuda")
-        return Finding("PyCUDA", WRONG, f"cannot be imported ({error})", mend, "builds it for the toolkit that is here")
-    return Finding("PyCUDA", OK, f"in {os.path.dirname(pycuda.__file__ or '')}")
+        return Finding("PyCUDA", WRONG, f"{said}cannot be imported ({error})", mend, "for the driver that is here")
+    package = sys.modules[name.rpartition(".")[0]]
+    return Finding("PyCUDA", OK, f"{said}in {os.path.dirname(package.__file__ or '')}")
 
 
 def toolkit() -> Finding:

@@ -137,18 +137,35 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_a_failure(whole, monkeypatch):
     assert set(doctor.GPU_PARTS) <= doctor.asked_for("gpu")
 
 
-def test_without_pycuda(gpu_machine, whole, tmp_path):
-    """Here a finder hides it, for the machine may have a real one."""
-    hidden = (
-        "import importlib.util as util\nfind = util.find_spec\n"
-        "util.find_spec = lambda name, *more: None if name == 'pycuda' else find(name, *more)\n"
-    )
-    (tmp_path / "sitecustomize.py").write_text(hidden)
-    machine = gpu_machine("none:fail")
-    machine["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{machine['PYTHONPATH']}"
-    code, report, _ = run(**whole, **machine)
+HIDDEN = "import sys\nsys.modules.update({name: None for name in %r})\n"  # the machine may have real ones
+
+
+def with_modules(machine: dict[str, str], folder: Path, modules: dict[str, str]) -> dict[str, str]:
+    """The environment of a process that finds these modules, path -> text, before all others."""
+    for path, text in modules.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return {**machine, "PYTHONPATH": f"{folder}{os.pathsep}{machine['PYTHONPATH']}"}
+
+
+def test_without_a_package_that_calls_the_driver(gpu_machine, whole, tmp_path):
+    hidden = {"sitecustomize.py": HIDDEN % ["pycuda", "cuda"]}
+    code, report, _ = run(**whole, **with_modules(gpu_machine("none:fail"), tmp_path, hidden))
     assert code == 0 and wrong(report) - {"MiniZinc"} == {"PyCUDA"}
-    assert report["PyCUDA"][2] == f"{sys.executable} -m pip install pycuda"
+    assert report["PyCUDA"][2] == f"{sys.executable} -m pip install 'cuda-bindings>=12.8'"
+
+
+def test_with_cuda_bindings_in_the_place_of_pycuda(gpu_machine, whole, tmp_path):
+    modules = {"sitecustomize.py": HIDDEN % ["pycuda"], "cuda/__init__.py": "", "cuda/bindings/__init__.py": ""}
+    fake = "import sys\nfrom support import fake_bindings, fake_cuda\n"
+    driver = fake + "module = fake_bindings.make_bindings(fake_cuda.Driver())\n"
+    modules["cuda/bindings/driver.py"] = driver + "sys.modules[__name__] = module\n"
+    code, report, _ = run(**whole, **with_modules(gpu_machine("none:fail"), tmp_path, modules))
+    assert code == 0 and wrong(report) <= {"MiniZinc"} and report["GPU engine"][0] == doctor.OK
+    assert report["PyCUDA"][1] == f"cuda-bindings instead, in {tmp_path / 'cuda' / 'bindings'}"
+    modules["cuda/bindings/driver.py"] = "raise ImportError('ordered by the test')\n"
+    code, report, _ = run(**whole, **with_modules(gpu_machine("none:fail"), tmp_path, modules))
+    assert wrong(report) - {"MiniZinc"} == {"PyCUDA"} and "ordered by the test" in report["PyCUDA"][1]
 
 
 def test_with_a_pycuda_that_cannot_be_imported(gpu_machine, whole):
@@ -271,8 +288,10 @@ def test_packages_are_named_themselves_for_no_index_has_turbo_fzn():
     """What messages tell pip to install is what the extras of the metadata name."""
     settings = configparser.ConfigParser()
     settings.read(PACKAGE.parent / "setup.cfg")
-    extras = {name: "".join(settings["options.extras_require"][name].split(" ")).split() for name in ("gpu", "mpi")}
-    told = {"gpu": "engine/cuda/devices.py", "mpi": "ranks/world.py"}
+    extras = {
+        name: "".join(settings["options.extras_require"][name].split(" ")).split() for name in ("gpu-driver", "mpi")
+    }
+    told = {"gpu-driver": "engine/cuda/devices.py", "mpi": "ranks/world.py"}
     for name, file in told.items():
         words = "".join(f", '{package}'" for package in extras[name])
         assert f"pip('install'{words})" in (PACKAGE / file).read_text().replace('"', "'")

@@ -39,7 +39,7 @@ def make_engine(name: str, prepared: Prepared, settings: Settings) -> Engine:
     """The engine of that name, as --arch and the fixture `engine` have it, for all variables."""
     exports = np.arange(prepared.tnf.n_vars, dtype=np.int32)
     if name == "gpu":
-        from turbo_fzn.engine.cuda.gpu import GpuEngine  # needs PyCUDA
+        from turbo_fzn.engine.cuda.gpu import GpuEngine
 
         return GpuEngine(prepared.tnf, exports, settings)
     if name == "hybrid":

@@ -13,8 +13,10 @@ from types import ModuleType
 
 import pytest
 
+from support.fake_bindings import make_bindings
 from support.fake_cuda import Driver, make_module
 from support.places import DATA
+from turbo_fzn.engine import cuda
 from turbo_fzn.engine.cuda import context, devices
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.toolchain import compiler
@@ -30,25 +32,40 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driver
 
 
 @contextmanager
-def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Driver]:
-    """A context with a fake GPU whose kernels are cached in this folder."""
+def lent_gpu(monkeypatch: pytest.MonkeyPatch, cache: Path, through: str = "pycuda") -> Iterator[Driver]:
+    """A context with a fake GPU whose kernels are cached in this folder; the driver is called through PyCUDA or through
+    "cuda-bindings", and the other package is not there."""
     for bits in (32, 64):
         library(bits)  # before the cache is another one
     monkeypatch.setenv("TURBO_FZN_CACHE", str(cache))
     driver = Driver()
-    module = make_module(driver)
-    package = ModuleType("pycuda")
-    package.driver = module  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pycuda", package)
-    monkeypatch.setitem(sys.modules, "pycuda.driver", module)
+    if through == "pycuda":
+        modules = {"pycuda.driver": make_module(driver), "cuda.bindings.driver": None}
+    else:
+        modules = {"pycuda": None, "cuda.bindings.driver": make_bindings(driver)}
+    for name, module in modules.items():
+        install(monkeypatch, name, module)
     monkeypatch.setenv("NVCC", str(NVCC))
     forget()
     yield driver
     forget()
 
 
+def install(monkeypatch: pytest.MonkeyPatch, name: str, module: ModuleType | None) -> None:
+    """Lets `import` find this module, with the packages that it is in; None: it finds none of this name."""
+    monkeypatch.setitem(sys.modules, name, module)
+    while module is not None and "." in name:
+        name, _, last = name.rpartition(".")
+        package = ModuleType(name)
+        setattr(package, last, module)
+        monkeypatch.setitem(sys.modules, name, package)
+        module = package
+
+
 def forget() -> None:
-    """Makes the modules forget the facts about the machine that they keep."""
+    """Makes the modules forget the facts about the machine that they keep, bindings.py with its cuda-bindings."""
     context.leave()
+    if sys.modules.pop(context.__package__ + ".bindings", None) is not None:
+        del cuda.bindings
     for function in (devices.driver, context._context, compiler.find_nvcc):
         function.cache_clear()

@@ -16,6 +16,7 @@ from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16, make_common
 from turbo_fzn.engine.cuda import context
 from turbo_fzn.engine.cuda.devices import driver
+from turbo_fzn.engine.cuda.gpu import NON_BLOCKING, upload
 from turbo_fzn.engine.layout import fused as fused_rows
 from turbo_fzn.engine.layout import wide as wide_rows
 from turbo_fzn.engine.layout.layout import Layout, Settings
@@ -62,7 +63,7 @@ def gpu_rows(bits: int, floats: bool = False):
     compiled = compile_rows(command, "rows.cu", f"rows{bits}.cubin", bits, floats).read_bytes()
     module = driver().module_from_buffer(compiled)
     function = module.get_function("propagate_rows")
-    function.prepare([f"{ctypes.sizeof(Problem)}s", "P", "P", "P"])
+    function.prepare([f"{ctypes.sizeof(Problem)}s", *["8s"] * 3])
     return module, function
 
 
@@ -123,13 +124,16 @@ def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:
     cuda, problem = driver(), Problem()
     _, function = gpu_rows(layout.bits, layout.tnf.floats is not None)
     layout.fill(problem, align16(layout.store_bytes + layout.list_bytes))
-    held = {name: cuda.to_device(np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
-    held["common"] = cuda.to_device(np.frombuffer(bytes(layout.first_common()), np.uint8))
+    held = {name: upload(cuda, np.ascontiguousarray(array)) for name, array in layout.arrays.items() if array.nbytes}
+    held["common"] = upload(cuda, np.frombuffer(bytes(layout.first_common()), np.uint8))
     held["workspace"] = cuda.mem_alloc(BLOCKS * problem.workspace_bytes)
     cuda.memset_d8(held["workspace"], 0, BLOCKS * problem.workspace_bytes)
     for name, allocation in held.items():
         setattr(problem, name, int(allocation))
-    places = [cuda.to_device(array) for array in results]
-    function.prepared_call((BLOCKS, 1), (32, 1, 1), bytes(problem), *map(int, places))
+    places = [upload(cuda, array) for array in results]
+    arguments = bytes(problem), *(int(place).to_bytes(8, "little") for place in places)
+    cuda.Context.synchronize()
+    function.prepared_async_call((BLOCKS, 1), (32, 1, 1), cuda.Stream(NON_BLOCKING), *arguments, shared_size=0)
+    cuda.Context.synchronize()
     for array, place in zip(results, places):
         cuda.memcpy_dtoh(array, place)

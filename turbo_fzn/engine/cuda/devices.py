@@ -1,5 +1,5 @@
-"""The driver, through PyCUDA; the GPUs that exist, and the ones that --gpus names. Other modules get PyCUDA from
-here."""
+"""The driver, through PyCUDA or else cuda-bindings; the GPUs that exist, and the ones that --gpus names. Other modules
+get the driver from here."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # --gpus: all, a count
 
 @lru_cache(maxsize=1)
 def driver() -> Any:
-    """pycuda.driver, initialised. Raises EngineError when there is no PyCUDA, driver or GPU."""
-    try:
-        import pycuda.driver as cuda
-    except ImportError as error:
-        raise EngineError(f"PyCUDA cannot be imported ({error}): {pip('install', 'pycuda')}") from error
+    """The module of the driver, initialised: pycuda.driver, or bindings.py, which has the same names. Raises
+    EngineError when there is neither, or no driver or GPU."""
+    cuda = _importable()
     try:
         cuda.init()
         count = cuda.Device.count()
@@ -27,6 +25,20 @@ def driver() -> Any:
         raise EngineError(f"no usable NVIDIA driver: {error}") from error
     if count == 0:
         raise EngineError("no NVIDIA GPU found")
+    return cuda
+
+
+def _importable() -> Any:
+    """pycuda.driver, or bindings.py where PyCUDA cannot be imported. Raises EngineError where neither can."""
+    try:
+        import pycuda.driver as cuda
+    except ImportError as error:
+        try:
+            from turbo_fzn.engine.cuda import bindings
+        except ImportError:
+            advice = pip("install", "cuda-bindings>=12.8")
+            raise EngineError(f"PyCUDA cannot be imported ({error}), nor can cuda-bindings: {advice}") from error
+        return bindings
     return cuda
 
 

@@ -1,4 +1,4 @@
-"""The GPU engine over PyCUDA, on one GPU; fleet.py has several.
+"""The GPU engine, on one GPU; fleet.py has several.
 
 The whole search is one launch of resident blocks that synchronise only through atomics, so no grid barrier is needed.
 Solutions reach the host through a ring in mapped host memory; the stop flag, the count of solutions taken, and
@@ -312,7 +312,7 @@ class GpuEngine:
 
     def close(self) -> None:
         """Stops the kernel if it is running, and frees the memory and the streams while the context is current: PyCUDA
-        warns of memory that it frees later, in a thread with another context."""
+        warns of memory that it frees later, in a thread with another context, and cuda-bindings cannot free it."""
         if not self.memory:
             return
         self.here.enter()
