@@ -52,7 +52,7 @@ DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // The bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has equal sums.
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
-  return 2 * align16((i64)p.n_vars * (i64)sizeof(bound_t)) + align16((i64)flag_words(p.n_vars) * 4) +
+  return 2 * align16((i64)store_vars(p) * (i64)sizeof(bound_t)) + align16((i64)flag_words(store_vars(p)) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
@@ -69,11 +69,11 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   b.problem = p;
   b.state = state;
   b.lower = (bound_t*)store;
-  store += align16((i64)p->n_vars * (i64)sizeof(bound_t));
+  store += align16((i64)store_vars(*p) * (i64)sizeof(bound_t));
   b.upper = (bound_t*)store;
-  store += align16((i64)p->n_vars * (i64)sizeof(bound_t));
+  store += align16((i64)store_vars(*p) * (i64)sizeof(bound_t));
   b.flags = (u32*)store;
-  store += align16((i64)flag_words(p->n_vars) * 4);
+  store += align16((i64)flag_words(store_vars(*p)) * 4);
   b.queued = (u32*)store;
   store += align16((i64)row_words(p->n_rows) * 4);
   b.entailed = (u32*)store;

@@ -55,21 +55,22 @@ int solve_block(const Problem* problem, i32 index) {
   return 0;
 }
 
-// Propagates the root from scratch: lower and upper (n_vars each) are tightened to the fixpoint of all rows. Returns 1
-// when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
+// Propagates the root from scratch: lower and upper (store_vars each) are tightened to the fixpoint of all rows. Gives
+// 1 when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
 int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   i64 store = store_bytes(*problem), lists = list_bytes(*problem);
+  size_t bytes = (size_t)store_vars(*problem) * sizeof(bound_t);
   char* memory = (char*)calloc(1, (size_t)(store + lists));
   if (!memory) return -2;
   BlockState state;
   memset(&state, 0, sizeof state);
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
-  memcpy(b.lower, lower, (size_t)problem->n_vars * sizeof(bound_t));
-  memcpy(b.upper, upper, (size_t)problem->n_vars * sizeof(bound_t));
+  memcpy(b.lower, lower, bytes);
+  memcpy(b.upper, upper, bytes);
   for (i32 row = 0; row < problem->n_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
-  memcpy(lower, b.lower, (size_t)problem->n_vars * sizeof(bound_t));
-  memcpy(upper, b.upper, (size_t)problem->n_vars * sizeof(bound_t));
+  memcpy(lower, b.lower, bytes);
+  memcpy(upper, b.upper, bytes);
   free(memory);
   if (problem->common->incomplete) return -3;
   return !consistent ? 0 : propagation(b).stop ? -1 : 1;

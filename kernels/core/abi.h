@@ -330,7 +330,7 @@ struct Problem {
   const Watch* watches;
   const i32* watchers;
   const bound_t* tables;
-  const bound_t* root_lower;
+  const bound_t* root_lower;          // of the variables, then of the words of holes
   const bound_t* root_upper;
   const Strategy* strategies;
   const i32* strategy_vars;
@@ -393,6 +393,8 @@ struct Problem {
   i32 most_arguments;                 // of a wide row
   Postbox* posted;                    // null where the host posts no rows
   i64 posted_bytes;                   // of a row in it, with its terms
+  const i32* holes;                   // two numbers a variable (core/holes.h); null where none has holes
+  i32 n_hole_words;                   // of all variables
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "fc2bba289d8c14ac"
+#define ABI_DIGEST "9edd05f1373ed484"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -286,7 +286,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 576);
+SAME(sizeof(Problem), 592);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -375,6 +375,8 @@ SAME(offsetof(Problem, n_wides), 552);
 SAME(offsetof(Problem, most_arguments), 556);
 SAME(offsetof(Problem, posted), 560);
 SAME(offsetof(Problem, posted_bytes), 568);
+SAME(offsetof(Problem, holes), 576);
+SAME(offsetof(Problem, n_hole_words), 584);
 
 #undef BY_WIDTH
 #undef SAME

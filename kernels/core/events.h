@@ -45,7 +45,7 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
     for (i32 i = group; i < n_changed; i += groups) wake_watchers(b, b.changed[i], member, WATCH_GROUP);
     return;
   }
-  for (i32 var = group; var < b.problem->n_vars; var += groups) wake_watchers(b, var, member, WATCH_GROUP);
+  for (i32 var = group; var < store_vars(*b.problem); var += groups) wake_watchers(b, var, member, WATCH_GROUP);
 }
 
 // Takes the i-th word out of `queued` and returns it; the bits of retired rows stay, and are not returned.

@@ -64,7 +64,7 @@ DEVICE void assert_at_rest(const Block& b) {
   for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
     ASSERT(b.queued[i] == (RETIRES_ROWS ? b.entailed[i] : 0));
   }
-  for (i32 var = lane(); var < b.problem->n_vars; var += lanes()) {
+  for (i32 var = lane(); var < store_vars(*b.problem); var += lanes()) {
     ASSERT(b.lower[var] <= b.upper[var]);
     ASSERT(!(*flag_word(b, var) >> flag_shift(var) & FLAG_CHANGED));
   }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "assert.h"
+#include "holes.h"
 #include "interval.h"
 #include "model.h"
 #include "retire.h"
@@ -281,11 +282,12 @@ DEVICE Told propagate_row(const Block& b, i32 row) {
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;
   propagate_operator(b, r, new_x, new_y, new_z);
+  bool holes = propagate_holes(b, r, new_x, new_y, new_z);
   if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
   if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return refute(b, row);
   tighten(b, r.x, x, new_x);
   tighten(b, r.y, y, new_y);
   tighten(b, z_var, z, new_z);
-  bool changed = !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
+  bool changed = holes || !is_same(x, new_x) || !is_same(y, new_y) || !is_same(z, new_z);
   return TELL(changed, MAY_RETIRE(changed) && is_entailed(r.op, new_x, new_y, new_z, !changed));
 }

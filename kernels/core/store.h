@@ -12,6 +12,11 @@
 #include "bounds.h"
 #include "interval.h"
 
+// Whether variables have holes (holes.h), whose words lie in the store behind the variables.
+#ifndef BITSETS
+#define BITSETS 0
+#endif
+
 // How propagation chooses the rows of a round (fixpoint.h): by events, or all of them in one of two ways (sweep.h).
 #define SWEEP_ROWS 1
 #define SWEEP_WARPS 2
@@ -86,6 +91,7 @@ DEVICE Statistics& statistics(const Block& b);
 
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
+DEVICE i32 store_vars(const Problem& p) { return p.n_vars + p.n_hole_words; }  // with the words of holes
 DEVICE i32 row_words(i32 n_rows) { return (n_rows + 31) / 32; }  // of one bit a row
 DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }
 DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
@@ -159,7 +165,7 @@ DEVICE void clear_changes(const Block& b, i32 n_changed) {
       block_and(flag_word(b, b.changed[i]), ~(FLAG_CHANGED << flag_shift(b.changed[i])));
     }
   } else {
-    for (i32 i = lane(); i < flag_words(b.problem->n_vars); i += lanes()) block_and(&b.flags[i], ALL_SAVED_FLAGS);
+    for (i32 i = lane(); i < flag_words(store_vars(*b.problem)); i += lanes()) block_and(&b.flags[i], ALL_SAVED_FLAGS);
   }
 }
 

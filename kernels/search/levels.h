@@ -52,7 +52,9 @@ DEVICE void assert_order(const Block& b) {
   }
   ASSERT(now.trailing == (s.level > s.trail_base));
   i32 saved = 0;
-  for (i32 var = 0; var < b.problem->n_vars; ++var) saved += (*flag_word(b, var) >> flag_shift(var) & FLAG_SAVED) != 0;
+  for (i32 var = 0; var < store_vars(*b.problem); ++var) {
+    saved += (*flag_word(b, var) >> flag_shift(var) & FLAG_SAVED) != 0;
+  }
   ASSERT(saved == (now.trailing ? now.trail_size - level_at(b, s.level)->trail_start : 0));
 }
 #else
@@ -86,11 +88,11 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
 // Copies the root store, with no row queued. Ends with a barrier.
 DEVICE void take_root(const Block& b) {
   const Problem* p = b.problem;
-  for (i32 v = lane(); v < p->n_vars; v += lanes()) {
+  for (i32 v = lane(); v < store_vars(*p); v += lanes()) {
     b.lower[v] = p->root_lower[v];
     b.upper[v] = p->root_upper[v];
   }
-  for (i32 i = lane(); i < flag_words(p->n_vars); i += lanes()) b.flags[i] = 0;
+  for (i32 i = lane(); i < flag_words(store_vars(*p)); i += lanes()) b.flags[i] = 0;
   clear_queue(b);
   if (lane() == 0) {
     Propagation& s = propagation(b);

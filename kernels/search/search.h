@@ -66,7 +66,7 @@ DEVICE void make_room_on_trail(const Block& b) {
   Stack& s = stack(b);
   Propagation& now = propagation(b);
   if (RECOMPUTES(b)) return;
-  if (s.level > s.trail_base && now.trail_size + b.problem->n_vars <= b.problem->trail_capacity) return;
+  if (s.level > s.trail_base && now.trail_size + store_vars(*b.problem) <= b.problem->trail_capacity) return;
   s.trail_base = s.level;
   now.trail_size = now.n_retired = 0;
   level_at(b, s.level)->trail_start = level_at(b, s.level)->retired_start = 0;

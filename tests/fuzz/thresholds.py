@@ -220,10 +220,10 @@ KEPT: dict[str, str] = {
         run.bounding.RELAXATION
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
         bounds.cuts.EXACT bounds.cuts.SAFE_PRODUCT bounds.envelopes.LARGEST_INTEGER ranks.world
-        engine.layout.layout.MAX_LEVELS
+        engine.layout.strategies.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers, of variants and of how output looks": """
-        engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation
+        engine.layout.holes engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.hybrid engine.toolchain.compilation
         engine.toolchain.compiler.OLDEST_PACKAGED
         engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY
         engine.logged

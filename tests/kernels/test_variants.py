@@ -43,15 +43,16 @@ WANTED = sorted(one for one in ALL if one[0] < one[1])
 # Names of --variant that go together, by the engine that has them; together all of them.
 QUICK = {
     "cpu": ("sweep,recompute,static-split,sort=operator,octagon",
-            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified"),
+            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "bitset"),
     "gpu": ("sweep,no-sync,plain-bounds,recompute,static-split", "warp-sweep,retire=scan,model=shared", "retire",
-            "plain-bounds"),
+            "plain-bounds", "bitset"),
 }  # fmt: skip
 EACH = {
     "cpu": ("sweep", "sweep,no-retire", "sweep,retire=scan", "warp-sweep", "recompute", "no-retire", "static-split",
-            "static-split,recompute", "warp-sweep,recompute"),
+            "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep"),
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
-            "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared"),
+            "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
+            "bitset,sweep", "bitset,retire"),
 }  # fmt: skip
 SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds"}
 BY_QUICK = [
@@ -131,7 +132,7 @@ def test_a_variant_on_a_gpu_has_the_figures_of_the_examples(names):
 
 # ---- what each does
 
-SWEEP, WARP_SWEEP = QUICK["cpu"]
+SWEEP, WARP_SWEEP = QUICK["cpu"][:2]
 ENTAILED = labelled({"a": "0..1"} | {f"x{i}": "0..3" for i in range(4)},
                     "".join(f"constraint int_le(a,x{i});\n" for i in range(4)), how="indomain_max")  # fmt: skip
 

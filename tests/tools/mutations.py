@@ -81,7 +81,7 @@ ROUNDS = [
     kernel("wake step", "an upper bound wakes only who watches both", "core/events.h",
            "ROWS_WRITE_PLAINLY || old & FLAG_UPPER ? w.end : w.upper", "w.upper", FIXPOINT),
     kernel("wake step", "a full list wakes nobody", "core/events.h",
-           "var < b.problem->n_vars; var += groups) wake", "var < 0; var += groups) wake", CAPACITIES),
+           "var < store_vars(*b.problem); var += groups) wake", "var < 0; var += groups) wake", CAPACITIES),
     kernel("run step", "a full queue runs nothing", "core/events.h",
            "pending = take_queued(b, i);", "pending = 0;", CAPACITIES),
     kernel("run step", "a stop is not heard", "core/fixpoint.h",

@@ -2,7 +2,8 @@
 
 Two wheels are built in two places and must be the same, bit by bit. The source distribution must build offline, and
 where there is no compiler. Both must be such as an index takes (twine), and auditwheel writes into the wheel's name for
-which Linux it is. In an empty environment the wheel, with what it depends on, must solve a model and make itself known to MiniZinc.
+which Linux it is. In an empty environment the wheel, with what it depends on, must solve a model and make itself known
+to MiniZinc.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ from tools.mutation import host, kernel
 
 TESTS = "test_variants.py"
 EVERY, RETIRED, LOST = (f"{TESTS} -k {name}" for name in ("every_solution", "have_retired", "bound_that_is_lost"))
-SWEEP, SPLIT = "core/sweep.h", "search/split.h"
+SWEEP, SPLIT, HOLES = "core/sweep.h", "search/split.h", "core/holes.h"
+BY_VALUES, PLACES = "test_holes.py -k consistent_by_values", "test_holes.py"
 
 VARIANTS = [
     kernel("sweeps", "the last row is left out", SWEEP,
@@ -31,6 +32,26 @@ VARIANTS = [
            "ROWS_WRITE_PLAINLY = PLAIN_BOUNDS;", "ROWS_WRITE_PLAINLY = false;", LOST),
     kernel("plain bounds", "decisions are written plainly", "core/store.h",
            "Interval wanted, bool plainly = false) {", "Interval wanted, bool plainly = ROWS_WRITE_PLAINLY) {", EVERY),
+    kernel("holes", "one is made beside an end", HOLES,
+           "is_single(y) && z.l < y.l && y.l < z.u", "is_single(y) && z.l < y.l + 1 && y.l + 1 < z.u", BY_VALUES),
+    kernel("holes", "of what is equal the other has none", HOLES,
+           "add_holes(b, of_y, word, holes) | add_holes(b, of_z, word, holes)", "add_holes(b, of_y, word, holes)",
+           BY_VALUES),
+    kernel("holes", "what has no common value may be equal", HOLES, "  if (!shared) reduce(x, 0);\n", "", BY_VALUES),
+    kernel("holes", "one value of a word is enough for all words", HOLES,
+           "shared |= holes != within;", "shared |= holes != within || word > word_of(both.l);", BY_VALUES),
+    kernel("holes", "an index keeps what its element cannot be", HOLES,
+           "value > x.u || is_hole(b, of_x, value)", "value > x.u", BY_VALUES),
+    kernel("holes", "an element keeps what no index has", HOLES, "& ~left[word - base]", "& 0", BY_VALUES),
+    kernel("holes", "a word stops below its last value", HOLES,
+           "value_t first = (value_t)word * VALUES_PER_WORD, last = first + VALUES_PER_WORD - 1;",
+           "value_t first = (value_t)word * VALUES_PER_WORD, last = first + VALUES_PER_WORD;", BY_VALUES),
+    kernel("holes", "a change of them wakes nobody", HOLES,
+           "record_change(b, var, lower, upper, FLAG_LOWER);", "record_change(b, var, lower, upper, 0);", BY_VALUES),
+    host("holes", "a row waits for the wrong word", "engine/layout/holes.py",
+         "words.append(place[variable] + value // VALUES_PER_WORD", "words.append(place[variable] + 0 * value", BY_VALUES),
+    host("holes", "blocks that learn have them", "engine/layout/layout.py", " and not settings.roles else None",
+         " else None", PLACES),
     kernel("recomputation", "there is a trail", "search/recompute.h",
            "(!KEEPS_TRAIL && !IS_FIXED_APART(b))", "(!KEEPS_TRAIL && false)", f"{TESTS} -k replays"),
     kernel("recomputation", "neighbourhoods have no trail either", "search/recompute.h",

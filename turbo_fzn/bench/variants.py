@@ -65,6 +65,7 @@ EXPERIMENTS = (
     Experiment("Where rows are", ("model=global", "model=shared")),
     Experiment("Which rows stand beside each other", ("sort=none", "sort=operator", "sort=neighbourhood")),
     Experiment("With the simplifier or without", ("default", "unsimplified")),
+    Experiment("Holes in domains", ("default", "bitset")),
     Experiment("Sums and differences of pairs at the root", ("default", "octagon")),
 )  # fmt: skip
 

@@ -29,6 +29,7 @@ from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.posted import ROW_BYTES, Places, first_postbox, terms_of, without
 from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.root import close_holes
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
@@ -100,6 +101,8 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
+        if layout.holes is not None:
+            close_holes(layout)
         self.library = library(layout.bits, *flags(tnf, settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)

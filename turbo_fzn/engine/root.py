@@ -9,6 +9,7 @@ import ctypes
 
 import numpy as np
 
+from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import make_common
 from turbo_fzn.engine.layout.layout import Layout, Settings
@@ -16,7 +17,32 @@ from turbo_fzn.engine.library import float_flags, library, point_to
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-NO_MEMORY, OVERFLOW = -2, -3  # of propagate_root
+CONSISTENT, NO_MEMORY, OVERFLOW = 1, -2, -3  # of propagate_root
+
+
+def propagate_holes(tnf: TNF) -> tuple[np.ndarray, np.ndarray] | None:
+    """(lower, upper) as `propagate` returns them, of a TNF at its root fixpoint, by holes too (variants.BITSETS)."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True))
+    if layout.holes is None:
+        return tnf.lower, tnf.upper
+    if not close_holes(layout):
+        return None
+    lower, upper = (layout.arrays[name][: tnf.n_vars].astype(np.int64) for name in ("root_lower", "root_upper"))
+    return lower, upper
+
+
+def close_holes(layout: Layout) -> bool:
+    """Brings the root of a layout with holes to its fixpoint by them. False where that has no solution."""
+    lower, upper = layout.arrays["root_lower"].copy(), layout.arrays["root_upper"].copy()
+    common, problem = make_common(), Problem()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    closed = library(layout.bits, variants.BITSETS)
+    consistent = closed.propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data) == CONSISTENT
+    if consistent:
+        layout.arrays |= {"root_lower": lower, "root_upper": upper}
+    return consistent
 
 
 class Stop:

@@ -21,7 +21,8 @@ CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 ENGINES = (CPU, GPU, HYBRID)
 ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
 BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
-DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON = "default", "static-split", "unsimplified", "octagon"
+DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON, BITSET = "default", "static-split", "unsimplified", "octagon", "bitset"
+BITSETS = "-DBITSETS=1"
 ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
 
 
@@ -88,6 +89,8 @@ VARIANTS = (
             (), (("sort", "operator"),), group="sort"),
     Variant("sort=neighbourhood", "rows that share variables beside each other",
             (), (("sort", "neighbourhood"),), group="sort"),
+    Variant(BITSET, "small domains have holes between their bounds (EQ and ELEMENT rows); with --learn off",
+            (BITSETS,), (("bitsets", True),), engines=(CPU, GPU), only="its messages carry bounds"),
     Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
             ("-DLEARN_WITHOUT=WITHOUT_FUSION",), engines=(CPU,), only="no others learn"),
     Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
@@ -139,6 +142,11 @@ def simplifies(text: str | None) -> bool:
 def closes_octagons(text: str | None) -> bool:
     """Whether octagons are closed at the root with these variants (tnf/octagon.py)."""
     return OCTAGON in _named(text)
+
+
+def has_holes(text: str | None) -> bool:
+    """Whether domains have holes with these variants (kernels/core/holes.h)."""
+    return BITSET in _named(text)
 
 
 def _named(text: str | None) -> list[str]:

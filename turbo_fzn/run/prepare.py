@@ -18,7 +18,7 @@ import numpy as np
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
-from turbo_fzn.engine.variants import closes_octagons
+from turbo_fzn.engine.variants import closes_octagons, has_holes
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
@@ -73,7 +73,18 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     settle_root(prepared, interrupt)
     if closes_octagons(options.variant):
         close_octagons(prepared, interrupt)
+    if has_holes(options.variant):
+        close_holes(prepared)
     return prepared
+
+
+def close_holes(prepared: Prepared) -> None:
+    """Tightens the root by the holes of domains."""
+    tnf = prepared.tnf
+    found = None if tnf.infeasible else root.propagate_holes(tnf)
+    tnf.infeasible = found is None
+    if found is not None:
+        tnf.lower, tnf.upper = found
 
 
 def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:

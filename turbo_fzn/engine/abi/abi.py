@@ -289,7 +289,7 @@ class Problem(ctypes.Structure):
     watches: Annotated[pointer, "const Watch"]
     watchers: Annotated[pointer, "const i32"]
     tables: Annotated[pointer, "const bound_t"]
-    root_lower: Annotated[pointer, "const bound_t"]
+    root_lower: Annotated[pointer, "const bound_t"]  # of the variables, then of the words of holes
     root_upper: Annotated[pointer, "const bound_t"]
     strategies: Annotated[pointer, "const Strategy"]
     strategy_vars: Annotated[pointer, "const i32"]
@@ -377,6 +377,8 @@ class Problem(ctypes.Structure):
     most_arguments: i32  # of a wide row
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i64  # of a row in it, with its terms
+    holes: Annotated[pointer, "const i32"]  # two numbers a variable (core/holes.h); null where none has holes
+    n_hole_words: i32  # of all variables
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

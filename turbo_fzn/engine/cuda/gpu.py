@@ -42,6 +42,7 @@ from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, library, profile_flags
 from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
+from turbo_fzn.engine.root import close_holes
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
@@ -126,6 +127,8 @@ class GpuEngine:
         extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
+        if layout.holes is not None:
+            close_holes(layout)
         shape = launch_shape(here, layout, registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))

@@ -42,6 +42,7 @@ from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout import decisions, fused, strategies, wide
+from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
@@ -55,27 +56,8 @@ POOL_BYTES = 2**28
 BYTES_A_ROW = 128  # needed while the arrays are made; without them NumPy has been seen to crash
 RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
-MAX_LEVELS = 2**20
 MAX_ISLANDS = 33
 PARCELS, PARCEL_PATH = 64, 1024  # parcels in outbox and inbox, decisions in a parcel; equal on all engines
-
-
-# Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
-SHAVING = (ValueChoice.RANDOM, ValueChoice.OUT_MIN, ValueChoice.OUT_MAX, ValueChoice.OUT_MEDIAN, ValueChoice.OUT_RANDOM)
-
-
-def most_levels(tnf: TNF) -> int:
-    """A bound on the choice points of one branch, at most MAX_LEVELS.
-
-    A left branch fixes a variable or halves it, or, with the choices of SHAVING, removes a value. A stack that is too
-    small after all gives its shallowest alternatives to the pool (kernels/search/search.h).
-    """
-    size = tnf.upper.astype(np.float64) - tnf.lower  # the difference may exceed int64
-    need = np.ceil(np.log2(size + 1)) + (size > 1)
-    for strategy in tnf.strategies:
-        if strategy.value_choice in SHAVING:
-            need[strategy.variables] = size[strategy.variables]
-    return int(min(need.sum(), MAX_LEVELS))
 
 
 def _power_of_two(least: int) -> int:
@@ -105,6 +87,7 @@ class Settings:
     device: int | None = None  # the number of the GPU, where several work
     shares: bool = False  # shares the tree with other engines, and begins with no part of it
     macros: tuple[str, ...] = ()  # of the kernels, set by variants (variants.py), as are the fields below
+    bitsets: bool = False  # whether variables have holes; 32-bit stores, and no block that learns
     retires: bool | None = None  # whether entailed rows are skipped; None: the engine's default
     split: bool = False  # whether the tree is split ahead
     subproblems: int | None = None  # the number of parts then, a power of two
@@ -125,6 +108,7 @@ class Layout:
         self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
         self.settings = settings
         self.bits = 32 if tnf.is_narrow() else 64
+        self.holes = find_holes(self.tnf) if settings.bitsets and self.bits == 32 and not settings.roles else None
         self.bound_type = np.int32 if self.bits == 32 else np.int64
         self.exports = np.ascontiguousarray(exports, np.int32)
         self.arrays = self._read_only_arrays()
@@ -140,18 +124,19 @@ class Layout:
 
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf = self.tnf
-        watches, watchers = watch_lists(tnf)
+        watches, watchers = watch_lists(tnf, self.holes)
         neighbours, groups = decision_variables(tnf)
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
         return {
+            **({} if self.holes is None else {"holes": self.holes.records}),
             "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
             "watches": watches,
             "watchers": watchers,
             "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
-            "root_lower": tnf.lower.astype(self.bound_type),
-            "root_upper": tnf.upper.astype(self.bound_type),
+            "root_lower": self._with_words(tnf.lower, 0),
+            "root_upper": self._with_words(tnf.upper, WHOLE_WORD),
             "strategies": records,
             "strategy_vars": variables,
             "exports": self.exports,
@@ -160,6 +145,10 @@ class Layout:
             "owners": owners(tnf, neighbours),
             "hints": self.hints,
         }
+
+    def _with_words(self, bounds: np.ndarray, word: int) -> np.ndarray:
+        """The bounds as a store has them, with the same bound for each word of holes."""
+        return np.append(bounds, np.full(self.store_vars - len(bounds), word)).astype(self.bound_type)
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(records, lists, gaps) of all strategies, as strategies.pack: for neighbourhoods, for the warm start, then
@@ -192,11 +181,11 @@ class Layout:
     def _degrees(self) -> np.ndarray:
         """Initial failure weights (int32 [n]): the rows that watch a variable (dom/wdeg, Boussemart et al. 2004)."""
         watches = self.arrays["watches"]
-        return np.ascontiguousarray(watches[:, 3] - watches[:, 0], np.int32)
+        return np.ascontiguousarray((watches[:, 3] - watches[:, 0])[: self.tnf.n_vars], np.int32)
 
     def _set_capacities(self) -> None:
-        settings, n = self.settings, self.tnf.n_vars
-        self.level_capacity = _power_of_two((settings.level_capacity or most_levels(self.tnf)) + 1)
+        settings, n = self.settings, self.store_vars
+        self.level_capacity = _power_of_two((settings.level_capacity or strategies.most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
@@ -212,6 +201,11 @@ class Layout:
         self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
         self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
+
+    @property
+    def store_vars(self) -> int:
+        """The number of pairs of bounds in a store: variables, and words of holes."""
+        return self.tnf.n_vars + (0 if self.holes is None else self.holes.n_words)
 
     @property
     def n_islands(self) -> int:
@@ -240,7 +234,7 @@ class Layout:
 
     @property
     def plain_store_bytes(self) -> int:
-        n, bound = self.tnf.n_vars, self.bits // 8
+        n, bound = self.store_vars, self.bits // 8
         return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + self.marks_bytes
 
     @property
@@ -341,6 +335,7 @@ class Layout:
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
+        problem.n_hole_words = self.store_vars - tnf.n_vars
         problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip

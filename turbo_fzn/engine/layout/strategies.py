@@ -7,7 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from turbo_fzn.engine.abi import float_abi
-from turbo_fzn.tnf.language import Floats, Strategy
+from turbo_fzn.tnf.language import TNF, Floats, Strategy, ValueChoice
+
+MAX_LEVELS = 2**20
+# Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
+SHAVING = (ValueChoice.RANDOM, ValueChoice.OUT_MIN, ValueChoice.OUT_MAX, ValueChoice.OUT_MEDIAN, ValueChoice.OUT_RANDOM)
+
+
+def most_levels(tnf: TNF) -> int:
+    """A bound on the choice points of one branch, at most MAX_LEVELS.
+
+    A left branch fixes a variable or halves it, or, with the choices of SHAVING, removes a value. A stack that is too
+    small after all gives its shallowest alternatives to the pool (kernels/search/search.h).
+    """
+    size = tnf.upper.astype(np.float64) - tnf.lower  # the difference may exceed int64
+    need = np.ceil(np.log2(size + 1)) + (size > 1)
+    for strategy in tnf.strategies:
+        if strategy.value_choice in SHAVING:
+            need[strategy.variables] = size[strategy.variables]
+    return int(min(need.sum(), MAX_LEVELS))
 
 
 def pack(

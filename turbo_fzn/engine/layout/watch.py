@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from turbo_fzn.engine.layout.holes import Holes
 from turbo_fzn.tnf.language import TNF, Op
 
 WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
@@ -35,8 +36,9 @@ def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
-def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
-    """(watches int32 [n, 4], watchers int32 [k]) in the form of `Watch` of abi.py. Fixed variables wake no rows.
+def watch_lists(tnf: TNF, holes: Holes | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(watches int32 [n, 4], watchers int32 [k]) in the form of `Watch` of abi.py, for the variables and then the words
+    of holes. Fixed variables wake no rows.
 
     A watcher is packed into one number, of variable, segment and row, since NumPy sorts numbers fastest.
     """
@@ -50,9 +52,13 @@ def watch_lists(tnf: TNF) -> tuple[np.ndarray, np.ndarray]:
     for variables, masks in ((x, x_mask), (y, y_mask), (z, z_mask)):
         rows = np.flatnonzero((masks != 0) & (tnf.lower[variables] != tnf.upper[variables]))
         watchers.append((variables[rows].astype(np.int64) * 3 + segment[masks[rows]]) << 32 | rows)
+    n = tnf.n_vars
+    if holes is not None:  # a word grows, as a lower bound does
+        n, (words, rows) = n + holes.n_words, holes.watches
+        watchers.append((words * 3 + segment[WAKE_LOWER]) << 32 | rows)
     sorted_watchers = np.sort(np.concatenate(watchers))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(sorted_watchers >> 32, minlength=3 * tnf.n_vars))))
-    watches = starts[np.arange(tnf.n_vars)[:, None] * 3 + np.arange(4)]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(sorted_watchers >> 32, minlength=3 * n))))
+    watches = starts[np.arange(n)[:, None] * 3 + np.arange(4)]
     return watches.astype(np.int32), sorted_watchers.astype(np.int32)  # the lower half
 
 

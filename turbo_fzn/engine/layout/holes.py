@@ -1,0 +1,68 @@
+"""Which variables have holes, and where the words of these lie: see kernels/core/holes.h (variant `bitset`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from turbo_fzn.tnf.language import TNF, Op
+
+VALUES_PER_WORD = 30
+WHOLE_WORD = 2**VALUES_PER_WORD - 1
+MOST_VALUES = 256  # of a variable with holes
+
+
+@dataclass(frozen=True)
+class Holes:
+    """`records`: int32 [n, 2], for each variable the place of its first word in the store, or -1, and the value of its
+    first bit. `n_words`: of all variables. `watches`: pairs of a word and a row that it wakes (int64 [k] each)."""
+
+    records: np.ndarray
+    n_words: int
+    watches: tuple[np.ndarray, np.ndarray]
+
+
+def find_holes(tnf: TNF) -> Holes:
+    """The holes of all variables of 3 to 256 values that an EQ or an ELEMENT row has as operand or element."""
+    eq, element = tnf.op == Op.EQ, tnf.op == Op.ELEMENT
+    able = np.zeros(tnf.n_vars, bool)
+    for variables, rows in ((tnf.y, eq), (tnf.z, eq), (tnf.x, element), (tnf.y, element)):
+        able[variables[rows]] = True
+    size = tnf.upper.astype(np.float64) - tnf.lower + 1  # the difference may exceed int64
+    able &= (size >= 3) & (size <= MOST_VALUES)
+    lower, upper = np.where(able, tnf.lower, 0), np.where(able, tnf.upper, -1)
+    first = lower // VALUES_PER_WORD
+    count = np.where(able, upper // VALUES_PER_WORD - first + 1, 0)
+    place = tnf.n_vars + np.cumsum(count) - count
+    records = np.column_stack((np.where(able, place, -1), first * VALUES_PER_WORD)).astype(np.int32)
+    return Holes(records, int(count.sum()), _watches(tnf, able, place, count))
+
+
+def _watches(tnf: TNF, able: np.ndarray, place: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The words that wake rows. An EQ row with a constant waits for the constant's word alone."""
+    words, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    eq = np.flatnonzero((tnf.op == Op.EQ) & (tnf.upper[tnf.x] == 1))  # if false it makes holes, and needs none
+    element = np.flatnonzero(tnf.op == Op.ELEMENT)
+    fixed = tnf.lower == tnf.upper
+    for own, other in ((tnf.y, tnf.z), (tnf.z, tnf.y)):
+        by_value = eq[able[own[eq]] & fixed[other[eq]]]
+        value, variable = tnf.lower[other[by_value]], own[by_value]
+        inside = (tnf.lower[variable] <= value) & (value <= tnf.upper[variable])
+        by_value, value, variable = by_value[inside], value[inside], variable[inside]
+        words.append(place[variable] + value // VALUES_PER_WORD - tnf.lower[variable] // VALUES_PER_WORD)
+        rows.append(by_value)
+        _add_all(words, rows, own, eq[able[own[eq]] & ~fixed[other[eq]]], place, count)
+    for own in (tnf.x, tnf.y):
+        _add_all(words, rows, own, element[able[own[element]]], place, count)
+    both = np.unique(np.column_stack((np.concatenate(words), np.concatenate(rows))), axis=0)  # y and z may be the same
+    return both[:, 0], both[:, 1]
+
+
+def _add_all(words: list, rows: list, own: np.ndarray, found: np.ndarray, place: np.ndarray, count: np.ndarray) -> None:
+    """Adds each of these rows once for each word of its variable."""
+    repeated = np.repeat(found, count[own[found]])
+    ends = np.cumsum(count[own[found]])
+    within = np.arange(len(repeated)) - np.repeat(ends - count[own[found]], count[own[found]])
+    words.append(place[own[repeated]] + within)
+    rows.append(repeated)
