@@ -25,6 +25,7 @@ KINDS_OF_ROW = {
     "equal": ("int_eq(x,y)", lambda model, x, y, b: not b and x == y),
     "reified": ("int_eq_reif(x,y,b)", lambda model, x, y, b: b == (x == y)),
 }
+HOWS = "indomain_min", "indomain_max"
 NO_HOLE = np.empty(0, np.int32)
 
 
@@ -37,6 +38,7 @@ class OneRow:
         self.low = 1 if self.kind == "element" else chance.choice((1, -3, -40, 27))
         self.values = range(self.low, self.low + chance.randint(3, 40))
         self.table = [self.low + chance.randrange(len(self.values)) for _ in self.values]
+        self.chance = chance
         self.kept = {name: [v for v in self.values if chance.random() < 0.7] for name in ("x", "y")}
 
     def solutions(self) -> list[tuple[int, ...]]:
@@ -50,7 +52,8 @@ class OneRow:
         lines += [f"int_ne({name},{v})" for name, kept in self.kept.items() for v in self.values if v not in kept]
         lines.append(KINDS_OF_ROW[self.kind][0].format(table=self.table))
         lines += ["bool_eq(b,false)"] * (self.kind != "reified")
-        first = f"bool_search([b,{','.join(truths)}],input_order,indomain_max,complete)"
+        order = self.chance.sample(["b", *truths], 1 + len(truths))  # so that values go from the middle
+        first = f"bool_search([{','.join(order)}],input_order,{self.chance.choice(HOWS)},complete)"
         then = "int_search([x,y],input_order,indomain_min,complete)"
         variables = [f"var bool: {name} :: output_var;" for name in ("b", *truths)]
         variables += [f"var {self.values[0]}..{self.values[-1]}: {name} :: output_var;" for name in ("x", "y")]
@@ -66,8 +69,9 @@ def test_a_row_of_two_variables_is_consistent_by_values(kind):
         wanted = model.solutions()
         if not wanted:
             continue
+        text = model.text()
         for variant in failures:
-            engine = KINDS[kind](model.text(), variant, blocks=1)
+            engine = KINDS[kind](text, variant, blocks=1)
             places = [engine.place(name) for name in ("x", "y", "b")]
             found = sorted(tuple(one.values[places].tolist()) for one in engine.run())
             assert (found, engine.complete) == (wanted, True), (seed, variant)
