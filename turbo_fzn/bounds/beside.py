@@ -32,7 +32,7 @@ log = logging.getLogger("turbo_fzn")
 HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
 LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
 END_SECONDS = 0.2
-PATIENCE_SECONDS = 4.0  # of processor time, which branch and bound gets in any case
+PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get in any case; probes come beside
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
 REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
@@ -84,6 +84,7 @@ class _Divided(Protocol):
     """A branch and bound; `bound` is the least bound of its open nodes, None where none is open."""
 
     n_nodes: int
+    probing: float  # seconds that it has spent to learn what to divide
 
     @property
     def bound(self) -> int | None: ...
@@ -171,7 +172,7 @@ class Bounder(ABC):
     def divide(self, tree: _Divided) -> None:
         """Runs the steps of a branch and bound until it is done, full or hopeless."""
         self.first, self.divided = self.bound, self.work_time()
-        while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless():
+        while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless(tree.probing):
             tree.step()
             self.rest()
             self.n_nodes = tree.n_nodes
@@ -182,10 +183,11 @@ class Bounder(ABC):
         while not self.stopped and self.work_time() - self.worked > self.share * (self.now() - self.began):
             time.sleep(REST_SECONDS)
 
-    def is_hopeless(self) -> bool:
-        """Whether the bound rises so slowly that the processor is of more use to the search."""
+    def is_hopeless(self, probing: float) -> bool:
+        """Whether the bound rises so slowly that the processor is of more use to the search. Seconds of probes do not
+        count: most fall into the first nodes, and the nodes after these have the use of them."""
         risen, missing = self.bound - self.first, self.best - self.bound
-        seconds = self.work_time() - self.divided
+        seconds = self.work_time() - self.divided - probing
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def publish(self, bound: int) -> None:

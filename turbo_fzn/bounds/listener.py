@@ -51,6 +51,10 @@ class Listener(Protocol):
         """Takes an estimate of the work done, in seconds."""
         ...
 
+    def work_time(self) -> float:
+        """The seconds of work until now."""
+        ...
+
 
 class RootListener(Listener, Protocol):
     """The further part that the root needs, since it loops by itself."""

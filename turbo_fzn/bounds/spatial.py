@@ -59,7 +59,7 @@ class Tree:
         self.numbers = itertools.count()
         self.open: list[tuple[int, int, Store]] = []
         self.stuck: int | None = None  # the least bound of boxes that cannot be divided
-        self.n_nodes = 0
+        self.n_nodes, self.probing = 0, 0.0
         self.envelopes, self.diving = Envelopes(tnf), Envelopes(tnf)
         self.accuracy = tnf.floats.width / 8  # an error of a product up to this is ignored; relative beyond 1
         self.products = np.flatnonzero((tnf.op == MUL) | (tnf.op == FLOAT_MUL))

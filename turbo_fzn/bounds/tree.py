@@ -61,6 +61,7 @@ class Tree:
         self.gains = np.zeros((2, relaxation.n_columns))
         self.counts = np.zeros((2, relaxation.n_columns))
         self.n_nodes = self.n_cuts = 0
+        self.probing = 0.0  # seconds of probes
         self.least_point: int | None = None  # the least bound of boxes of one point, which need not be a solution
 
     def push(self, node: Node) -> None:
@@ -223,9 +224,11 @@ class Tree:
             return int(free[np.argmin((upper.astype(float) - lower)[free])]) if len(free) else None
         score = self.score(candidates, above[candidates])
         likely = candidates[np.argsort(-score, kind="stable")[:MOST_PROBES]]
+        before = self.listener.work_time()
         for column in likely.tolist():
             if self.counts[:, column].min() < RELIABLE:
                 probe(column)
+        self.probing += self.listener.work_time() - before
         return int(likely[np.argmax(self.score(likely, above[likely]))])
 
     def score(self, candidates: np.ndarray, share: np.ndarray) -> np.ndarray:

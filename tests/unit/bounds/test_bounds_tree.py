@@ -9,7 +9,7 @@ import pytest
 
 from support.relaxations import root_of
 from turbo_fzn.bounds import tree as tree_module
-from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.beside import PATIENCE_SECONDS, Beside
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.root import Root
@@ -34,7 +34,8 @@ def tree_of(n_columns: int) -> Tree:
     ends = np.zeros(n_columns, np.int64), np.full(n_columns, 9, np.int64)
     rows = LinearRows.of([({0: 1}, 0, 9)])
     relaxation = Relaxation(*ends, rows, n_columns - 1, 1, np.arange(n_columns), {}, Conflicts())
-    return Tree(relaxation, SimpleNamespace(), SimpleNamespace(rows=rows), SimpleNamespace())  # type: ignore[arg-type]
+    listener = SimpleNamespace(work_time=lambda: 0.0)
+    return Tree(relaxation, SimpleNamespace(), SimpleNamespace(rows=rows), listener)  # type: ignore[arg-type]
 
 
 def tree_ends(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +52,27 @@ def test_the_column_is_divided_that_has_brought_most_on_both_sides() -> None:
     tree.counts[:] = RELIABLE
     tree.gains[:, 4], tree.gains[0, 1] = 50, 500
     assert tree.choose(point, *tree_ends(tree), learn_nothing) == 4
+
+
+@pytest.mark.parametrize(("probing", "hopeless"), [(0.0, True), (0.5, True), (10.0, False)])
+def test_time_of_probes_is_no_sign_that_the_bound_stands_still(probing: float, hopeless: bool) -> None:
+    """The first nodes are nearly all probes, whose use comes later: only the time of nodes is given up on."""
+    beside = Beside(lambda: None, SimpleNamespace())  # type: ignore[arg-type]
+    beside.bound, beside.best = 68, 1133
+    steps = []
+    tree = SimpleNamespace(n_nodes=0, probing=probing, bound=68, can_rise=lambda: True, is_full=lambda: len(steps) > 3)
+    tree.step = lambda: steps.append(1)
+    beside.rest = lambda: None  # type: ignore[method-assign]
+    beside.work_time = lambda: PATIENCE_SECONDS + 1 if steps else 0.0  # type: ignore[method-assign]
+    beside.divide(tree)
+    assert len(steps) == (1 if hopeless else 4)
+
+
+def test_probes_are_timed() -> None:
+    tree, clock = tree_of(4), iter(range(10))
+    tree.listener.work_time = lambda: float(next(clock))
+    tree.choose(np.array([0.5, 0.5, 0, 0]), *tree_ends(tree), learn_nothing)
+    assert tree.probing == 1.0
 
 
 def test_columns_that_were_hardly_divided_are_probed_and_others_are_not() -> None:

@@ -185,7 +185,7 @@ class Liar:
 def test_no_bound_of_a_random_model_is_above_a_point_that_satisfies_it(lies: bool, monkeypatch) -> None:
     if lies:
         monkeypatch.setattr(spatial, "solve_reals", Liar(5))
-    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
+    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside, probing: beside.n_nodes > 40)
     n_moved = n_known = 0
     for number in range(120):
         drawn = draw_model(Random(f"real bounds/{number}"))
@@ -240,7 +240,7 @@ def test_an_integer_that_is_the_code_of_a_real_constant_remains_an_integer(monke
     codes."""
     assert floats.below(1.0) == 2301339409586323457
     prepared = prepare(parse_text(SHARED), Options(), Interrupt(None))
-    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside: beside.n_nodes > 40)
+    monkeypatch.setattr(RealBeside, "is_hopeless", lambda beside, probing: beside.n_nodes > 40)
     beside = RealBounding(Judge(prepared, Options())).beside
     beside.run()
     assert beside.fault is None and beside.bound <= floats.below(-4.0)
