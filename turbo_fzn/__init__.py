@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from turbo_fzn.model import Model
     from turbo_fzn.objectives import Front, lexicographic
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["Builder", "Cores", "Front", "Model", "Result", "__version__", "lexicographic", "solve_model", "solve_text"]
 _MODULES = {
     "Builder": "building",
