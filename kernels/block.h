@@ -52,7 +52,8 @@ DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // The bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has equal sums.
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
-  return 2 * align16((i64)store_vars(p) * (i64)sizeof(bound_t)) + align16((i64)flag_words(store_vars(p)) * 4) +
+  i32 n = p.n_vars + p.n_hole_words;  // in every build: the host asks the usual one
+  return 2 * align16((i64)n * (i64)sizeof(bound_t)) + align16((i64)flag_words(n) * 4) +
          (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {

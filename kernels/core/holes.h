@@ -130,6 +130,4 @@ DEVICE bool propagate_holes(const Block& b, Row r, Interval& x, Interval& y, Int
   if (r.op == OP_EQ) return propagate_eq_holes(b, r, x, y, z);
   return r.op == OP_ELEMENT && propagate_element_holes(b, r, x, y);
 }
-#else
-DEVICE bool propagate_holes(const Block&, Row, Interval&, Interval&, Interval&) { return false; }
 #endif

@@ -282,7 +282,11 @@ DEVICE Told propagate_row(const Block& b, i32 row) {
   if (is_empty(x) || is_empty(y) || is_empty(z)) return refute(b, row);
   Interval new_x = x, new_y = y, new_z = z;
   propagate_operator(b, r, new_x, new_y, new_z);
+#if BITSETS
   bool holes = propagate_holes(b, r, new_x, new_y, new_z);
+#else
+  constexpr bool holes = false;  // no call that would come to nothing: nvcc then gives the kernel 16 registers more
+#endif
   if (is_beyond_store(x, new_x) || is_beyond_store(y, new_y) || is_beyond_store(z, new_z)) return overflow(b);
   if (is_empty(new_x) || is_empty(new_y) || is_empty(new_z)) return refute(b, row);
   tighten(b, r.x, x, new_x);

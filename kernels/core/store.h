@@ -91,7 +91,7 @@ DEVICE Statistics& statistics(const Block& b);
 
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
-DEVICE i32 store_vars(const Problem& p) { return p.n_vars + p.n_hole_words; }  // with the words of holes
+DEVICE i32 store_vars(const Problem& p) { return p.n_vars + BITSETS * p.n_hole_words; }  // with the words of holes
 DEVICE i32 row_words(i32 n_rows) { return (n_rows + 31) / 32; }  // of one bit a row
 DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }
 DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
