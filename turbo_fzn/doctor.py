@@ -242,13 +242,16 @@ def mend_driver() -> tuple[str, str]:
 
 
 def pycuda() -> Finding:
-    """The finding for PyCUDA, or for cuda-bindings where PyCUDA is not installed."""
+    """The finding for PyCUDA, or for cuda-bindings in its place, as devices.driver chooses."""
+    found = None
     if not missing(("pycuda",)):
-        return imported("pycuda.driver", pip("install", "--force-reinstall", "--no-cache-dir", "pycuda"))
-    if not missing(("cuda", "cuda.bindings")):
-        return imported("cuda.bindings.driver", pip("install", "--force-reinstall", "cuda-bindings"))
+        found = imported("pycuda.driver", pip("install", "--force-reinstall", "--no-cache-dir", "pycuda"))
+    if (found is None or found.state == WRONG) and not missing(("cuda", "cuda.bindings")):
+        other = imported("cuda.bindings.driver", pip("install", "--force-reinstall", "cuda-bindings"))
+        found = other if found is None or other.state == OK else found
     said = "neither it nor cuda-bindings is installed; the GPU engine needs one of them"
-    return Finding("PyCUDA", WRONG, said, pip("install", "cuda-bindings>=12.8"), "a wheel, without a compiler")
+    mend = pip("install", "cuda-bindings>=12.8")
+    return found or Finding("PyCUDA", WRONG, said, mend, "a wheel, without a compiler")
 
 
 def imported(name: str, mend: str) -> Finding:

@@ -35,6 +35,8 @@ constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its cla
 constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
 constexpr i32 POSTED_ROWS = 32;  // linear rows that the host posts to learners: bits of a word
 constexpr i32 POSTED_TERMS = 512;  // of such a row, at most
+constexpr i32 HOLE_BITS = 30;  // of a word of holes, each for a value; so many that a word is no negative number
+constexpr i32 MOST_HOLE_VALUES = 256;  // of a variable with holes
 
 // Op of turbo_fzn/tnf/language.py.
 enum Operator {
@@ -330,7 +332,7 @@ struct Problem {
   const Watch* watches;
   const i32* watchers;
   const bound_t* tables;
-  const bound_t* root_lower;          // of the variables, then of the words of holes
+  const bound_t* root_lower;
   const bound_t* root_upper;
   const Strategy* strategies;
   const i32* strategy_vars;
@@ -385,16 +387,15 @@ struct Problem {
   const char* absorbed;               // for each row: whether linear rows or clauses replace it
   const char* links;                  // for each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
-  i32 n_clauses, n_clause_literals;
+  i32 n_clauses, n_clause_literals, n_hole_words;
   const Wide* wides;                  // rows that learners run beside all others (tnf/wide.py)
   const i32* wide_arguments;
+  const i32* holes;                   // for each variable two numbers (core/holes.h); null where none has any
   const i32* wide_wakes;              // as `linear_wakes`
   i32 n_wides;
   i32 most_arguments;                 // of a wide row
   Postbox* posted;                    // null where the host posts no rows
   i64 posted_bytes;                   // of a row in it, with its terms
-  const i32* holes;                   // two numbers a variable (core/holes.h); null where none has holes
-  i32 n_hole_words;                   // of all variables
 };
 
 #include "abi_check.h"

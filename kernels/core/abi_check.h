@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "9edd05f1373ed484"
+#define ABI_DIGEST "089ce3f678237d48"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -27,6 +27,8 @@ SAME(EXCHANGE_SLOTS, 512);
 SAME(EXCHANGE_LITERALS, 8);
 SAME(POSTED_ROWS, 32);
 SAME(POSTED_TERMS, 512);
+SAME(HOLE_BITS, 30);
+SAME(MOST_HOLE_VALUES, 256);
 SAME(OP_ADD, 0);
 SAME(OP_MUL, 1);
 SAME(OP_DIV, 2);
@@ -368,15 +370,15 @@ SAME(offsetof(Problem, links), 504);
 SAME(offsetof(Problem, link_rows), 512);
 SAME(offsetof(Problem, n_clauses), 520);
 SAME(offsetof(Problem, n_clause_literals), 524);
-SAME(offsetof(Problem, wides), 528);
-SAME(offsetof(Problem, wide_arguments), 536);
-SAME(offsetof(Problem, wide_wakes), 544);
-SAME(offsetof(Problem, n_wides), 552);
-SAME(offsetof(Problem, most_arguments), 556);
-SAME(offsetof(Problem, posted), 560);
-SAME(offsetof(Problem, posted_bytes), 568);
-SAME(offsetof(Problem, holes), 576);
-SAME(offsetof(Problem, n_hole_words), 584);
+SAME(offsetof(Problem, n_hole_words), 528);
+SAME(offsetof(Problem, wides), 536);
+SAME(offsetof(Problem, wide_arguments), 544);
+SAME(offsetof(Problem, holes), 552);
+SAME(offsetof(Problem, wide_wakes), 560);
+SAME(offsetof(Problem, n_wides), 568);
+SAME(offsetof(Problem, most_arguments), 572);
+SAME(offsetof(Problem, posted), 576);
+SAME(offsetof(Problem, posted_bytes), 584);
 
 #undef BY_WIDTH
 #undef SAME

@@ -1,8 +1,8 @@
 // Holes: values between the bounds of a variable that are excluded (variant `bitset`).
 //
 // A variable with few values has a bit for each, set where the value is excluded. The words of these bits stand in the
-// store behind the variables, each as the lower bound of one more variable, which no row names: so the trail, the
-// change bits and the watch lists serve them as they are. Bits are only set, so a word only grows, as a lower bound
+// store behind the variables, each as the lower bound of one more variable, which no row names (store_vars; in
+// root_lower and root_upper, too): so the trail, the change bits and the watch lists serve them as they are. Bits are only set, so a word only grows, as a lower bound
 // does.
 //
 // Rows make holes and are told of them. Whoever makes a hole also cuts it off where it comes to lie at an end, so no
@@ -19,12 +19,11 @@
 #include "store.h"
 
 #if BITSETS
-constexpr i32 VALUES_PER_WORD = 30;         // so that a word is no negative number
-constexpr i32 MOST_HOLE_WORDS = 256 / 30 + 2;  // of a variable
-constexpr u32 WHOLE_WORD = (1u << VALUES_PER_WORD) - 1;
+constexpr i32 MOST_HOLE_WORDS = MOST_HOLE_VALUES / HOLE_BITS + 2;  // of a variable
+constexpr u32 WHOLE_WORD = (1u << HOLE_BITS) - 1;
 
 // The holes of a variable: the variable whose lower bound is their first word, and the value of its first bit, a
-// multiple of VALUES_PER_WORD, so that the words of any two variables can be compared. `place` < 0: it has none.
+// multiple of HOLE_BITS, so that the words of any two variables can be compared. `place` < 0: it has none.
 struct Holes { i32 place, first; };
 
 DEVICE Holes holes_of(const Block& b, i32 var) {
@@ -36,12 +35,12 @@ DEVICE Holes holes_of(const Block& b, i32 var) {
 }
 
 DEVICE u32 hole_word(const Block& b, Holes h, i32 word) {
-  return h.place < 0 ? 0 : (u32)b.lower[h.place + word - h.first / VALUES_PER_WORD];
+  return h.place < 0 ? 0 : (u32)b.lower[h.place + word - h.first / HOLE_BITS];
 }
 
 // The word that has the value's bit, numbered over all integers: rounded down.
-DEVICE i32 word_of(value_t v) { return (i32)divide_floor(v, VALUES_PER_WORD); }
-DEVICE u32 bit_of(value_t v) { return 1u << (v - (value_t)word_of(v) * VALUES_PER_WORD); }
+DEVICE i32 word_of(value_t v) { return (i32)divide_floor(v, HOLE_BITS); }
+DEVICE u32 bit_of(value_t v) { return 1u << (v - (value_t)word_of(v) * HOLE_BITS); }
 
 DEVICE bool is_hole(const Block& b, Holes h, value_t v) {
   return h.place >= 0 && (hole_word(b, h, word_of(v)) & bit_of(v));
@@ -50,7 +49,7 @@ DEVICE bool is_hole(const Block& b, Holes h, value_t v) {
 // Adds the holes in `bits` of a word. Returns whether one of them is new.
 DEVICE bool add_holes(const Block& b, Holes h, i32 word, u32 bits) {
   if (h.place < 0) return false;
-  i32 var = h.place + word - h.first / VALUES_PER_WORD;
+  i32 var = h.place + word - h.first / HOLE_BITS;
   bound_t lower = b.lower[var], upper = b.upper[var];
   ASSERT(b.problem->n_vars <= var && var < store_vars(*b.problem) && bits <= WHOLE_WORD);
   if (!(bits & ~(u32)lower)) return false;
@@ -61,7 +60,7 @@ DEVICE bool add_holes(const Block& b, Holes h, i32 word, u32 bits) {
 
 // The bits of a word whose values lie within the interval.
 DEVICE u32 bits_within(Interval v, i32 word) {
-  value_t first = (value_t)word * VALUES_PER_WORD, last = first + VALUES_PER_WORD - 1;
+  value_t first = (value_t)word * HOLE_BITS, last = first + HOLE_BITS - 1;
   if (v.u < first || v.l > last) return 0;
   u32 below = v.l <= first ? 0 : bit_of(v.l) - 1;
   u32 above = v.u >= last ? 0 : WHOLE_WORD & ~(bit_of(v.u) | (bit_of(v.u) - 1));
@@ -110,7 +109,9 @@ DEVICE bool propagate_element_holes(const Block& b, Row r, Interval& x, Interval
     last = i;
     least = minimum(least, value);
     most = maximum(most, value);
-    if (of_x.place >= 0) left[word_of(value) - base] |= bit_of(value);
+    if (of_x.place < 0) continue;
+    ASSERT(base <= word_of(value) && word_of(value) - base < MOST_HOLE_WORDS);
+    left[word_of(value) - base] |= bit_of(value);
   }
   raise(y, first);
   reduce(y, last);

@@ -168,6 +168,17 @@ def test_with_cuda_bindings_in_the_place_of_pycuda(gpu_machine, whole, tmp_path)
     assert wrong(report) - {"MiniZinc"} == {"PyCUDA"} and "ordered by the test" in report["PyCUDA"][1]
 
 
+def test_with_cuda_bindings_beside_a_pycuda_that_cannot_be_imported(gpu_machine, whole, tmp_path):
+    """The engine takes what works, so that is no fault."""
+    driver = "import sys\nfrom support import fake_bindings, fake_cuda\n"
+    driver += "sys.modules[__name__] = fake_bindings.make_bindings(fake_cuda.Driver())\n"
+    modules = {"cuda/__init__.py": "", "cuda/bindings/__init__.py": "", "cuda/bindings/driver.py": driver}
+    modules |= {"pycuda/__init__.py": "", "pycuda/driver.py": "raise RuntimeError('for another toolkit')\n"}
+    code, report, _ = run("--arch", "gpu", **whole, **with_modules(gpu_machine("none:fail"), tmp_path, modules))
+    assert code == 0 and wrong(report) <= {"MiniZinc"} and report["GPU engine"][0] == doctor.OK
+    assert report["PyCUDA"][1].startswith("cuda-bindings instead")
+
+
 def test_with_a_pycuda_that_cannot_be_imported(gpu_machine, whole):
     code, report, _ = run(**whole, **gpu_machine("import:fail"))
     assert code == 1 and "ordered by the test" in report["PyCUDA"][1]

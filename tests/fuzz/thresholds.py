@@ -236,7 +236,7 @@ KEPT: dict[str, str] = {
         run.bounding.NEAR run.bounding.LARGEST""",
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "how long something waits, which no answer comes sooner by": """
-        bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.root.CUT_SECONDS
+        bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
         bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }

@@ -13,9 +13,12 @@ import pytest
 
 from support.variant_engines import KINDS
 from turbo_fzn import solve_text
-from turbo_fzn.engine.layout.holes import MOST_VALUES, VALUES_PER_WORD, find_holes
+from turbo_fzn.engine import root
+from turbo_fzn.engine.abi.abi import HOLE_BITS, MOST_HOLE_VALUES
+from turbo_fzn.engine.layout.holes import find_holes
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.root import close_holes
+from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.language import TNF, Op
@@ -26,7 +29,7 @@ KINDS_OF_ROW = {
     "reified": ("int_eq_reif(x,y,b)", lambda model, x, y, b: b == (x == y)),
 }
 HOWS = "indomain_min", "indomain_max"
-NO_HOLE = np.empty(0, np.int32)
+NO_EXPORTS = np.empty(0, np.int32)
 
 
 class OneRow:
@@ -84,9 +87,28 @@ def test_a_root_without_a_solution_is_told():
     assert solve_text(text + "solve satisfy;\n", arch="cpu", variant="bitset,unsimplified").status == "UNSATISFIABLE"
 
 
+@pytest.mark.parametrize(("outcome", "status"), [(0, "UNSATISFIABLE"), (-1, "SATISFIED"), (1, "SATISFIED")])
+def test_only_a_contradiction_is_told_as_one(monkeypatch, outcome, status):
+    """A stop proves nothing; no memory, or a bound too large, is an error."""
+    text = "var 0..9: x;\nvar 1..4: i;\nconstraint array_int_element(i,[9,5,2,7],x);\nsolve satisfy;\n"
+    usual = root.library
+
+    class Broken:
+        def __init__(self, outcome):
+            self.propagate_root = lambda *arguments: outcome
+
+    monkeypatch.setattr(root, "library", lambda bits, *more: Broken(outcome) if more else usual(bits))
+    asked = {"arch": "cpu", "variant": "bitset,unsimplified", "learn": "off"}
+    assert solve_text(text, **asked).status == status
+    for fault in (root.NO_MEMORY, root.OVERFLOW):
+        monkeypatch.setattr(root, "library", lambda bits, *more, fault=fault: Broken(fault) if more else usual(bits))
+        with pytest.raises(EngineError, match="memory|64 bits"):
+            solve_text(text, **asked)
+
+
 def layout_of(text: str, **settings: object) -> tuple[Layout, TNF]:
     tnf = lower(parse_text(text)).tnf
-    return Layout(tnf, NO_HOLE, Settings(**{"bitsets": True, **settings})), tnf
+    return Layout(tnf, NO_EXPORTS, Settings(**{"bitsets": True, **settings})), tnf
 
 
 def test_a_variable_has_a_bit_for_each_value():
@@ -105,7 +127,7 @@ def test_a_variable_has_a_bit_for_each_value():
 
 @pytest.mark.parametrize(
     ("domain", "settings"),
-    [(f"0..{MOST_VALUES}", {}), ("0..1", {}), ("0..9", {"bitsets": False}), ("0..9", {"roles": ("prover",)})],
+    [(f"0..{MOST_HOLE_VALUES}", {}), ("0..1", {}), ("0..9", {"bitsets": False}), ("0..9", {"roles": ("prover",)})],
 )
 def test_there_are_no_holes(domain, settings):
     """Large domains and truth values have none; nor has any where nobody asks, or where a block learns."""
@@ -125,9 +147,9 @@ def test_the_root_has_the_holes_that_rows_make_there():
     """A value that is gone from the middle is false at the root, before anything is decided."""
     text = "var 0..9: x;\nvar 1..4: i;\nvar bool: b;\nconstraint array_int_element(i,[9,5,2,7],x);\n"
     lowered = lower(parse_text(text + "constraint int_ne(i,2);\nconstraint int_eq_reif(x,5,b);\nsolve satisfy;\n"))
-    layout, b = Layout(lowered.tnf, NO_HOLE, Settings(bitsets=True)), lowered.origin["b"]
+    layout, b = Layout(lowered.tnf, NO_EXPORTS, Settings(bitsets=True)), lowered.origin["b"]
     place, first = find_holes(lowered.tnf).records[lowered.origin["x"]]
     assert layout.arrays["root_upper"][b] == 1
     assert close_holes(layout)
     assert layout.arrays["root_upper"][b] == 0
-    assert layout.arrays["root_lower"][place] >> (5 - first) & 1 and 0 <= 5 - first < VALUES_PER_WORD
+    assert layout.arrays["root_lower"][place] >> (5 - first) & 1 and 0 <= 5 - first < HOLE_BITS

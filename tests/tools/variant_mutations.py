@@ -46,7 +46,7 @@ VARIANTS = [
     kernel("holes", "a change of them wakes nobody", HOLES,
            "record_change(b, var, lower, upper, FLAG_LOWER);", "record_change(b, var, lower, upper, 0);", BY_VALUES),
     host("holes", "a row waits for the wrong word", "engine/layout/holes.py",
-         "words.append(place[variable] + value // VALUES_PER_WORD", "words.append(place[variable] + 0 * value",
+         "words.append(place[variable] + value // HOLE_BITS", "words.append(place[variable] + 0 * value",
          BY_VALUES),
     host("holes", "blocks that learn have them", "engine/layout/layout.py", " and not settings.roles else None",
          " else None", PLACES),

@@ -36,6 +36,7 @@ PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
 REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
+PROBING_SECONDS = 16.0  # of probes, at most, which do not count
 HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
 
 
@@ -187,7 +188,7 @@ class Bounder(ABC):
         """Whether the bound rises so slowly that the processor is of more use to the search. Seconds of probes do not
         count: most fall into the first nodes, and the nodes after these have the use of them."""
         risen, missing = self.bound - self.first, self.best - self.bound
-        seconds = self.work_time() - self.divided - probing
+        seconds = self.work_time() - self.divided - min(probing, PROBING_SECONDS)
         return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
 
     def publish(self, bound: int) -> None:

@@ -17,32 +17,7 @@ from turbo_fzn.engine.library import float_flags, library, point_to
 from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
-CONSISTENT, NO_MEMORY, OVERFLOW = 1, -2, -3  # of propagate_root
-
-
-def propagate_holes(tnf: TNF) -> tuple[np.ndarray, np.ndarray] | None:
-    """(lower, upper) as `propagate` returns them, of a TNF at its root fixpoint, by holes too (variants.BITSETS)."""
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True))
-    if layout.holes is None:
-        return tnf.lower, tnf.upper
-    if not close_holes(layout):
-        return None
-    lower, upper = (layout.arrays[name][: tnf.n_vars].astype(np.int64) for name in ("root_lower", "root_upper"))
-    return lower, upper
-
-
-def close_holes(layout: Layout) -> bool:
-    """Brings the root of a layout with holes to its fixpoint by them. False where that has no solution."""
-    lower, upper = layout.arrays["root_lower"].copy(), layout.arrays["root_upper"].copy()
-    common, problem = make_common(), Problem()
-    layout.fill(problem, 0)
-    point_to(problem, layout.arrays)
-    problem.common = ctypes.addressof(common)
-    closed = library(layout.bits, variants.BITSETS)
-    consistent = closed.propagate_root(ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data) == CONSISTENT
-    if consistent:
-        layout.arrays |= {"root_lower": lower, "root_upper": upper}
-    return consistent
+INCONSISTENT, NO_MEMORY, OVERFLOW = 0, -2, -3  # of propagate_root
 
 
 class Stop:
@@ -81,8 +56,41 @@ class Propagator:
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)
         outcome = self.library.propagate_root(ctypes.byref(self.problem), lower.ctypes.data, upper.ctypes.data)
-        if outcome == NO_MEMORY:
-            raise EngineError("not enough memory for the store")
-        if outcome == OVERFLOW:
-            raise EngineError("a bound of the model does not fit into 64 bits")
-        return None if outcome == 0 else (lower.astype(np.int64), upper.astype(np.int64))
+        return (lower.astype(np.int64), upper.astype(np.int64)) if has_solutions(outcome) else None
+
+
+def has_solutions(outcome: int) -> bool:
+    """Whether a box may have solutions, by what propagate_root returns; a stop leaves that open. Raises EngineError."""
+    if outcome == NO_MEMORY:
+        raise EngineError("not enough memory for the store")
+    if outcome == OVERFLOW:
+        raise EngineError("a bound of the model does not fit into 64 bits")
+    return outcome != INCONSISTENT
+
+
+def propagate_holes(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+    """(lower, upper) as `propagate` returns them, of a TNF at its root fixpoint, by holes too (variants.BITSETS)."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True))
+    if layout.holes is None:
+        return tnf.lower, tnf.upper
+    if not close_holes(layout, stop):
+        return None
+    lower, upper = (layout.arrays[name][: tnf.n_vars].astype(np.int64) for name in ("root_lower", "root_upper"))
+    return lower, upper
+
+
+def close_holes(layout: Layout, stop: Stop | None = None) -> bool:
+    """Brings the root of a layout with holes to its fixpoint by them. False where that has no solution; then nothing
+    changes, and the search finds none."""
+    lower, upper = layout.arrays["root_lower"].copy(), layout.arrays["root_upper"].copy()
+    common, problem = (stop or Stop()).common, Problem()
+    layout.fill(problem, 0)
+    point_to(problem, layout.arrays)
+    problem.common = ctypes.addressof(common)
+    outcome = library(layout.bits, variants.BITSETS).propagate_root(
+        ctypes.byref(problem), lower.ctypes.data, upper.ctypes.data
+    )
+    consistent = has_solutions(outcome)
+    if consistent:
+        layout.arrays |= {"root_lower": lower, "root_upper": upper}
+    return consistent

@@ -89,7 +89,7 @@ VARIANTS = (
             (), (("sort", "operator"),), group="sort"),
     Variant("sort=neighbourhood", "rows that share variables beside each other",
             (), (("sort", "neighbourhood"),), group="sort"),
-    Variant(BITSET, "small domains have holes between their bounds (EQ and ELEMENT rows); with --learn off",
+    Variant(BITSET, "small domains have holes between their bounds (EQ and ELEMENT rows); not where a block learns",
             (BITSETS,), (("bitsets", True),), engines=(CPU, GPU), only="its messages carry bounds"),
     Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
             ("-DLEARN_WITHOUT=WITHOUT_FUSION",), engines=(CPU,), only="no others learn"),

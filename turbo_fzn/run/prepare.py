@@ -18,7 +18,7 @@ import numpy as np
 from turbo_fzn import memory, progress
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
-from turbo_fzn.engine.variants import closes_octagons, has_holes
+from turbo_fzn.engine.variants import BITSETS, closes_octagons, has_holes
 from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options import Options
@@ -37,6 +37,7 @@ log = logging.getLogger("turbo_fzn")
 
 OCTAGON_ROUNDS = 10
 
+Box = tuple[np.ndarray, np.ndarray]  # (lower, upper)
 T = TypeVar("T")
 
 
@@ -74,14 +75,16 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     if closes_octagons(options.variant):
         close_octagons(prepared, interrupt)
     if has_holes(options.variant):
-        close_holes(prepared)
+        close_holes(prepared, interrupt)
     return prepared
 
 
-def close_holes(prepared: Prepared) -> None:
+def close_holes(prepared: Prepared, interrupt: Interrupt) -> None:
     """Tightens the root by the holes of domains."""
     tnf = prepared.tnf
-    found = None if tnf.infeasible else root.propagate_holes(tnf)
+    if tnf.is_narrow():
+        library(32, BITSETS)  # compiled in this thread, where a stop reports it
+    found = None if tnf.infeasible else _propagate_interruptibly(tnf, interrupt, root.propagate_holes)
     tnf.infeasible = found is None
     if found is not None:
         tnf.lower, tnf.upper = found
@@ -160,11 +163,13 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     return prepared
 
 
-def _propagate_interruptibly(tnf: TNF, interrupt: Interrupt) -> tuple[np.ndarray, np.ndarray] | None:
-    """root.propagate in a thread, so that a signal handler of the main thread can run and stop it."""
+def _propagate_interruptibly(
+    tnf: TNF, interrupt: Interrupt, propagate: Callable[[TNF, root.Stop], Box | None] = root.propagate
+) -> Box | None:
+    """Propagates the root in a thread, so that a signal handler of the main thread can run and stop it."""
     library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled in this thread, where a stop reports it
     stop = root.Stop()
-    result = in_thread(lambda: root.propagate(tnf, stop), interrupt, stop.set)
+    result = in_thread(lambda: propagate(tnf, stop), interrupt, stop.set)
     if interrupt:
         raise Interrupted
     return result

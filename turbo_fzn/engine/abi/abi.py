@@ -36,10 +36,13 @@ EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others 
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
 POSTED_ROWS = 32  # linear rows that the host posts to learners: bits of a word
 POSTED_TERMS = 512  # of such a row, at most
+HOLE_BITS = 30  # of a word of holes, each for a value; so many that a word is no negative number
+MOST_HOLE_VALUES = 256  # of a variable with holes
 CONSTANTS = (
     "INFINITE_BOUND", "NO_INCUMBENT", "FREE_STRATEGY", "WARM_START", "FIRST_ANNOTATED", "SHARE_UNIT", "N_EXTENTS",
     "N_SIZES", "N_METHODS", "N_ACTIVITIES", "N_DECISION_SETS", "FIRST_RESTART", "FIRST_LEARNER", "N_DEPTHS",
-    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS", "POSTED_ROWS", "POSTED_TERMS")  # fmt: skip
+    "STATE_BYTES", "EXCHANGE_SLOTS", "EXCHANGE_LITERALS", "POSTED_ROWS", "POSTED_TERMS",
+    "HOLE_BITS", "MOST_HOLE_VALUES")  # fmt: skip
 
 
 class OwnValueChoice(IntEnum):
@@ -289,7 +292,7 @@ class Problem(ctypes.Structure):
     watches: Annotated[pointer, "const Watch"]
     watchers: Annotated[pointer, "const i32"]
     tables: Annotated[pointer, "const bound_t"]
-    root_lower: Annotated[pointer, "const bound_t"]  # of the variables, then of the words of holes
+    root_lower: Annotated[pointer, "const bound_t"]
     root_upper: Annotated[pointer, "const bound_t"]
     strategies: Annotated[pointer, "const Strategy"]
     strategy_vars: Annotated[pointer, "const i32"]
@@ -370,15 +373,15 @@ class Problem(ctypes.Structure):
     link_rows: Annotated[pointer, "const i32"]  # the rows that define these, operands first
     n_clauses: i32
     n_clause_literals: i32
+    n_hole_words: i32
     wides: Annotated[pointer, "const Wide"]  # rows that learners run beside all others (tnf/wide.py)
     wide_arguments: Annotated[pointer, "const i32"]
+    holes: Annotated[pointer, "const i32"]  # for each variable two numbers (core/holes.h); null where none has any
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
     n_wides: i32
     most_arguments: i32  # of a wide row
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i64  # of a row in it, with its terms
-    holes: Annotated[pointer, "const i32"]  # two numbers a variable (core/holes.h); null where none has holes
-    n_hole_words: i32  # of all variables
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -32,7 +32,10 @@ class MemoryError(Error):
 def call(function: Callable[..., tuple], *arguments: object) -> Any:
     """Calls a function of the driver. Returns what it gives beside its status: nothing, one result, or a tuple. Raises
     Error."""
-    status, *results = function(*arguments)
+    try:
+        status, *results = function(*arguments)
+    except RuntimeError as error:  # as cuda-bindings raises without a driver, or for a call that the driver lacks
+        raise Error(str(error)) from error
     require(status, function.__name__)
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -51,10 +54,7 @@ def in_words(status: Any) -> str:
 
 
 def init() -> None:
-    try:
-        call(api.cuInit, 0)
-    except RuntimeError as error:  # as cuda-bindings raises without a driver, or for a call that it does not know
-        raise Error(str(error)) from error
+    call(api.cuInit, 0)
 
 
 class _Named:
@@ -254,16 +254,22 @@ def memset_d8(target: Any, value: int, size: int) -> None:
 
 
 def memcpy_htod(target: Any, array: np.ndarray) -> None:
-    call(api.cuMemcpyHtoD, int(target), array.ctypes.data, array.nbytes)
+    call(api.cuMemcpyHtoD, int(target), _place(array), array.nbytes)
 
 
 def memcpy_dtoh(array: np.ndarray, source: Any) -> None:
-    call(api.cuMemcpyDtoH, array.ctypes.data, int(source), array.nbytes)
+    call(api.cuMemcpyDtoH, _place(array), int(source), array.nbytes)
 
 
 def memcpy_htod_async(target: Any, array: np.ndarray, stream: Stream) -> None:
-    call(api.cuMemcpyHtoDAsync, int(target), array.ctypes.data, array.nbytes, stream.handle)
+    call(api.cuMemcpyHtoDAsync, int(target), _place(array), array.nbytes, stream.handle)
 
 
 def memcpy_dtoh_async(array: np.ndarray, source: Any, stream: Stream) -> None:
-    call(api.cuMemcpyDtoHAsync, array.ctypes.data, int(source), array.nbytes, stream.handle)
+    call(api.cuMemcpyDtoHAsync, _place(array), int(source), array.nbytes, stream.handle)
+
+
+def _place(array: np.ndarray) -> int:
+    """The address of an array, which must not have gaps."""
+    assert array.flags.c_contiguous
+    return array.ctypes.data

@@ -32,12 +32,13 @@ def _importable() -> Any:
     """pycuda.driver, or bindings.py where PyCUDA cannot be imported. Raises EngineError where neither can."""
     try:
         import pycuda.driver as cuda
-    except ImportError as error:
+    except Exception as error:  # its libraries may raise anything
         try:
             from turbo_fzn.engine.cuda import bindings
-        except ImportError:
+        except Exception as other:
             advice = pip("install", "cuda-bindings>=12.8")
-            raise EngineError(f"PyCUDA cannot be imported ({error}), nor can cuda-bindings: {advice}") from error
+            said = f"PyCUDA cannot be imported ({error}), nor can cuda-bindings ({other}): {advice}"
+            raise EngineError(said) from error
         return bindings
     return cuda
 

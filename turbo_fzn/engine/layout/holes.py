@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import HOLE_BITS, MOST_HOLE_VALUES
 from turbo_fzn.tnf.language import TNF, Op
 
-VALUES_PER_WORD = 30
-WHOLE_WORD = 2**VALUES_PER_WORD - 1
-MOST_VALUES = 256  # of a variable with holes
+WHOLE_WORD = 2**HOLE_BITS - 1
 
 
 @dataclass(frozen=True)
@@ -24,18 +23,18 @@ class Holes:
 
 
 def find_holes(tnf: TNF) -> Holes:
-    """The holes of all variables of 3 to 256 values that an EQ or an ELEMENT row has as operand or element."""
+    """The holes of all variables of 3 to MOST_HOLE_VALUES values that are operands of EQ or in ELEMENT rows."""
     eq, element = tnf.op == Op.EQ, tnf.op == Op.ELEMENT
     able = np.zeros(tnf.n_vars, bool)
     for variables, rows in ((tnf.y, eq), (tnf.z, eq), (tnf.x, element), (tnf.y, element)):
         able[variables[rows]] = True
     size = tnf.upper.astype(np.float64) - tnf.lower + 1  # the difference may exceed int64
-    able &= (size >= 3) & (size <= MOST_VALUES)
+    able &= (size >= 3) & (size <= MOST_HOLE_VALUES)
     lower, upper = np.where(able, tnf.lower, 0), np.where(able, tnf.upper, -1)
-    first = lower // VALUES_PER_WORD
-    count = np.where(able, upper // VALUES_PER_WORD - first + 1, 0)
+    first = lower // HOLE_BITS
+    count = np.where(able, upper // HOLE_BITS - first + 1, 0)
     place = tnf.n_vars + np.cumsum(count) - count
-    records = np.column_stack((np.where(able, place, -1), first * VALUES_PER_WORD)).astype(np.int32)
+    records = np.column_stack((np.where(able, place, -1), first * HOLE_BITS)).astype(np.int32)
     return Holes(records, int(count.sum()), _watches(tnf, able, place, count))
 
 
@@ -50,7 +49,7 @@ def _watches(tnf: TNF, able: np.ndarray, place: np.ndarray, count: np.ndarray) -
         value, variable = tnf.lower[other[by_value]], own[by_value]
         inside = (tnf.lower[variable] <= value) & (value <= tnf.upper[variable])
         by_value, value, variable = by_value[inside], value[inside], variable[inside]
-        words.append(place[variable] + value // VALUES_PER_WORD - tnf.lower[variable] // VALUES_PER_WORD)
+        words.append(place[variable] + value // HOLE_BITS - tnf.lower[variable] // HOLE_BITS)
         rows.append(by_value)
         _add_all(words, rows, own, eq[able[own[eq]] & ~fixed[other[eq]]], place, count)
     for own in (tnf.x, tnf.y):
