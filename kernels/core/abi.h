@@ -392,8 +392,7 @@ struct Problem {
   const i32* wide_arguments;
   const i32* holes;                   // for each variable two numbers (core/holes.h); null where none has any
   const i32* wide_wakes;              // as `linear_wakes`
-  i32 n_wides;
-  i32 most_arguments;                 // of a wide row
+  i32 n_wides, most_arguments;
   Postbox* posted;                    // null where the host posts no rows
   i64 posted_bytes;                   // of a row in it, with its terms
 };

@@ -223,7 +223,6 @@ KEPT: dict[str, str] = {
         engine.layout.strategies.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",
     "of the GPU, of compilers, of variants and of how output looks": """
-        engine.layout.holes
         engine.layout.split.PARTS_A_BLOCK engine.cuda.shape engine.cuda.gpu engine.cuda.bindings engine.hybrid
         engine.toolchain.compilation engine.toolchain.compiler.OLDEST_PACKAGED
         engine.cuda.context engine.cuda.wake engine.together.fleet.SEEDS_APART engine.cpu.TRACE_CAPACITY

@@ -379,7 +379,7 @@ class Problem(ctypes.Structure):
     holes: Annotated[pointer, "const i32"]  # for each variable two numbers (core/holes.h); null where none has any
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
     n_wides: i32
-    most_arguments: i32  # of a wide row
+    most_arguments: i32
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i64  # of a row in it, with its terms
 
