@@ -2,8 +2,8 @@
 //
 // A variable with few values has a bit for each, set where the value is excluded. The words of these bits stand in the
 // store behind the variables, each as the lower bound of one more variable, which no row names (store_vars; in
-// root_lower and root_upper, too): so the trail, the change bits and the watch lists serve them as they are. Bits are only set, so a word only grows, as a lower bound
-// does.
+// root_lower and root_upper, too): so the trail, the change bits and the watch lists serve them as they are. Bits are
+// only set, so a word only grows, as a lower bound does.
 //
 // Rows make holes and are told of them. Whoever makes a hole also cuts it off where it comes to lie at an end, so no
 // other row needs to look. `x = (y = z)`: false with y fixed, z has a hole there; true, both have the holes of either;
