@@ -60,6 +60,8 @@ def flatten(model: Source, data: Data = None) -> Model:
 
 def _file(source: Source, place: Path, suffixes: tuple[str, ...]) -> str:
     """The path of a file; a text is written to `place`."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"a model and its data are texts, paths, or values by name, not {type(source).__name__}")
     if isinstance(source, os.PathLike) or source.endswith(suffixes):
         return os.path.abspath(source)  # so that none begins with a dash
     place.write_text(source, encoding="utf-8")

@@ -72,7 +72,7 @@ class Model:
     def __init__(self, text: str | ParsedModel, **settings: Any):
         self._settings = settings
         options = options_of({**settings, "symmetry": "off"})
-        parsed = parse_named(text, options.file) if isinstance(text, str) else text
+        parsed = text if isinstance(text, ParsedModel) else parse_named(text, options.file)
         several = several_of(parsed)
         self._goals = [] if several is None else several.goals
         self._parsed = without_several(parsed)

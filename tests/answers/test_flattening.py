@@ -30,6 +30,12 @@ def as_files(folder: Path) -> tuple[Path, Path]:
     return folder / "sack.mzn", folder / "sack.dzn"
 
 
+@pytest.mark.parametrize(("model", "data", "kind"), [(b"", None, "bytes"), (3, None, "int"), (KNAPSACK, 3, "int")])
+def test_what_is_neither_text_nor_path_nor_mapping_is_refused_as_such(model, data, kind):
+    with pytest.raises(TypeError, match=f"texts, paths, or values by name, not {kind}"):
+        Model.from_minizinc(model, data)
+
+
 @needs_minizinc
 def test_paths_texts_and_mappings_are_the_same_model(tmp_path):
     model, data = as_files(tmp_path)

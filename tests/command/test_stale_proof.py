@@ -47,6 +47,14 @@ def test_a_name_that_a_proof_cannot_have_is_refused(tmp_path, name, reason):
     assert answer.code == 1 and reason in answer.errors and list(tmp_path.glob("*.opb")) == []
 
 
+@pytest.mark.parametrize("folder", ["a.pbp", "a.opb"])
+def test_a_folder_of_the_name_of_one_of_its_files_is_refused_before_the_other_is_written(tmp_path, folder):
+    (tmp_path / folder).mkdir()
+    answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", write(tmp_path, REFUTED))
+    assert answer.code == 1 and "is a folder" in answer.errors
+    assert [path.name for path in tmp_path.glob("a.*")] == [folder]
+
+
 @pytest.mark.parametrize(("flag", "name"), [("--log-file", "a.opb"), ("--report", "a.pbp"), ("--dump-tnf", "./a.pbp")])
 def test_two_files_that_are_written_are_not_the_same(tmp_path, flag, name):
     answer = ask("--arch", "cpu", "--proof", tmp_path / "a.pbp", flag, f"{tmp_path}/{name}", write(tmp_path, REFUTED))

@@ -16,7 +16,7 @@ from support import command
 from support.command import LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, wait_until, write
 from support.needs import needs_minizinc
 from support.warm import ask
-from turbo_fzn import Result, solve_model, solve_text
+from turbo_fzn import Model, Result, solve_model, solve_text
 from turbo_fzn.errors import ModelError, UsageError
 from turbo_fzn.options import OPTIONS, Options, parse_arguments
 from turbo_fzn.read.languages import parse_named
@@ -80,6 +80,12 @@ def solve(text: str, **settings: object) -> Result:
 def test_a_value_that_no_flag_takes_is_refused(text, settings, message):
     with pytest.raises(UsageError, match=f"^{re.escape(message)}"):
         solve_text(text, **{"arch": "cpu", **settings})
+
+
+@pytest.mark.parametrize("ask_for", [solve_text, Model])
+def test_what_is_no_text_is_refused_as_such(ask_for):
+    with pytest.raises(TypeError, match=r"a model is a text \(str\), not bytes"):
+        ask_for(LEAST_SUM.encode())
 
 
 @pytest.mark.parametrize("flag", ["--learn=sage", "--without=magic", "--gpus=both"])

@@ -108,7 +108,7 @@ def model_of_proof(path: str) -> str:
 
 
 def check_proof_names(model: str, path: str | None) -> None:
-    """Raises UsageError where one of the two files of a proof would be the other or the model's."""
+    """Raises UsageError where one of the two files of a proof would be a folder, the other or the model's."""
     if path is None:
         return
     if not Path(path.removesuffix(".gz")).name:
@@ -116,6 +116,8 @@ def check_proof_names(model: str, path: str | None) -> None:
     if os.path.realpath(model_of_proof(path)) == os.path.realpath(path):
         raise UsageError(f"--proof {path}: the file of the encoded model has this name; end the proof's in .pbp")
     for written in (path, model_of_proof(path)):
+        if os.path.isdir(written):
+            raise UsageError(f"--proof: {written!r} is a folder")
         refuse_overwriting(model, "--proof", written)
 
 

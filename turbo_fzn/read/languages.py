@@ -27,7 +27,9 @@ def parse_file(path: str, name: str = "") -> Model:
 
 def parse_named(text: str, path: str = "") -> Model:
     """The model in a text that is called so, as in a file of that name. Raises UsageError and ModelError as
-    `parse_file`."""
+    `parse_file`, and TypeError for what is no text."""
+    if not isinstance(text, str):
+        raise TypeError(f"a model is a text (str), not {type(text).__name__}")
     first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
     language = LANGUAGES.get(suffix_of(path))
     read = language.read if language else BY_FIRST_CHARACTER.get(first, _read_flatzinc)
