@@ -15,7 +15,6 @@
 
 #include "assert.h"
 #include "interval.h"
-#include "model.h"
 #include "store.h"
 
 #if BITSETS
