@@ -36,7 +36,7 @@ PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
 REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
-PROBING_SECONDS = 16.0  # of probes, at most, which do not count
+PROBING_SECONDS = 8.0  # of probes, at most, which do not count
 HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
 
 
