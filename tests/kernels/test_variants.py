@@ -54,7 +54,7 @@ EACH = {
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
             "bitset,sweep", "bitset,retire"),
 }  # fmt: skip
-SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds"}
+SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds", "bitset"}
 BY_QUICK = [
     pytest.param(kind, names, marks=[pytest.mark.slow] * (names in SLOW))
     for kind, many in QUICK.items()
