@@ -101,8 +101,7 @@ class CpuEngine:
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         self.layout = layout = Layout(tnf, exports, settings)
-        if layout.holes is not None:
-            close_holes(layout)
+        close_holes(layout)
         self.library = library(layout.bits, *flags(tnf, settings))
         self.common = layout.first_common()
         self.blocks_statistics = np.zeros((settings.blocks, len(STATISTICS)), np.int64)

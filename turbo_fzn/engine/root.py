@@ -71,8 +71,6 @@ def has_solutions(outcome: int) -> bool:
 def propagate_holes(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
     """(lower, upper) as `propagate` returns them, of a TNF at its root fixpoint, by holes too (variants.BITSETS)."""
     layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True))
-    if layout.holes is None:
-        return tnf.lower, tnf.upper
     if not close_holes(layout, stop):
         return None
     lower, upper = (layout.arrays[name][: tnf.n_vars].astype(np.int64) for name in ("root_lower", "root_upper"))
@@ -80,8 +78,10 @@ def propagate_holes(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.
 
 
 def close_holes(layout: Layout, stop: Stop | None = None) -> bool:
-    """Brings the root of a layout with holes to its fixpoint by them. False where that has no solution; then nothing
-    changes, and the search finds none."""
+    """Brings the root of a layout to its fixpoint by holes, if it has any. False where that has no solution; then
+    nothing changes, and the search finds none."""
+    if layout.holes is None:
+        return True
     lower, upper = layout.arrays["root_lower"].copy(), layout.arrays["root_upper"].copy()
     common, problem = (stop or Stop()).common, Problem()
     layout.fill(problem, 0)

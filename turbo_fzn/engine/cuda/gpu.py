@@ -127,8 +127,7 @@ class GpuEngine:
         extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
         layout = Layout(tnf, exports, settings)
-        if layout.holes is not None:
-            close_holes(layout)
+        close_holes(layout)
         shape = launch_shape(here, layout, registers, settings)
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
