@@ -52,16 +52,17 @@ DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // The bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has equal sums.
 DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
-  i32 n = p.n_vars + p.n_hole_words;  // in every build: the host asks the usual one
+  i32 n = p.n_store_vars + p.n_hole_words;  // in every build: the host asks the usual one
   return 2 * align16((i64)n * (i64)sizeof(bound_t)) + align16((i64)flag_words(n) * 4) +
-         (1 + retires) * align16((i64)row_words(p.n_rows) * 4);
+         (1 + retires) * align16((i64)row_words(p) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
   return align16((i64)p.changed_capacity * 4) + align16((i64)p.queue_capacity * 4);
 }
 DEVICE i64 stack_bytes(const Problem& p) {
-  return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)p.n_rows * 4) +
-         align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision));
+  return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)count_rows(p) * 4) +
+         align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision)) +
+         align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t));
 }
 
 // Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.
@@ -76,17 +77,18 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   b.flags = (u32*)store;
   store += align16((i64)flag_words(store_vars(*p)) * 4);
   b.queued = (u32*)store;
-  store += align16((i64)row_words(p->n_rows) * 4);
+  store += align16((i64)row_words(*p) * 4);
   b.entailed = (u32*)store;
   b.changed = (i32*)lists;
   b.queue = (i32*)(lists + align16((i64)p->changed_capacity * 4));
   b.trail = (TrailEntry*)stacks;
   stacks += align16((i64)p->trail_capacity * (i64)sizeof(TrailEntry));
   b.retired = (i32*)stacks;
-  stacks += align16((i64)p->n_rows * 4);
+  stacks += align16((i64)count_rows(*p) * 4);
   b.levels = (Level*)stacks;
   stacks += align16((i64)p->level_capacity * (i64)sizeof(Level));
   b.path = (Decision*)stacks;
+  b.others = (bound_t*)(stacks + align16((i64)p->path_capacity * (i64)sizeof(Decision)));
   b.index = index;
   b.round = 0;
   return b;

@@ -7,12 +7,13 @@
 #include "block.h"
 #include "core/model.h"
 #include "core/store.h"
+#include "core/sums.h"
 
 #ifndef STORE_SHARED
 #define STORE_SHARED 1
 #endif
 #ifndef MAX_THREADS
-#define MAX_THREADS 512
+#define MAX_THREADS (WHOLE_SUMS && BOUND_BITS == 32 ? 640 : 512)  // with 640 a lane has 96 registers, and spills none
 #endif
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1

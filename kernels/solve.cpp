@@ -67,7 +67,7 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
   memcpy(b.lower, lower, bytes);
   memcpy(b.upper, upper, bytes);
-  for (i32 row = 0; row < problem->n_rows && !propagation(b).failed; ++row) propagate_row(b, row);
+  for (i32 row = 0; row < problem->n_store_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
   memcpy(lower, b.lower, bytes);
   memcpy(upper, b.upper, bytes);
@@ -85,6 +85,7 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
     memset(&state, 0, sizeof state);
     Block b = make_block(problem, &state, 0, 0, 0, 0);
     b.lower = (bound_t*)values;
+    b.others = b.lower + problem->n_store_vars;
     island_access(b).value = value;
     keep_solution(b, 0);
   }

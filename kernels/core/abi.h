@@ -1,9 +1,10 @@
-// What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
+// What the host and the kernels agree on: the words that blocks share, the solution ring, the input of a kernel.
 // Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
 
+#include "model_abi.h"
 #include "port.h"
 
 #ifndef BOUND_BITS
@@ -30,7 +31,7 @@ constexpr i32 N_DECISION_SETS = 4;
 constexpr i32 FIRST_RESTART = 5;  // the method from which on they are restarts
 constexpr i32 FIRST_LEARNER = 8;  // and from which on they learn from conflicts
 constexpr i32 N_DEPTHS = 25;  // classes of depths
-constexpr i32 STATE_BYTES = 512;  // room for a block's state in the static shared memory of the GPU's kernel
+constexpr i32 STATE_BYTES = 528;  // room for a block's state in the static shared memory of the GPU's kernel
 constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
 constexpr i32 EXCHANGE_LITERALS = 8;  // of a clause in it, at most
 constexpr i32 POSTED_ROWS = 32;  // linear rows that the host posts to learners: bits of a word
@@ -161,55 +162,6 @@ struct ProofLog {
   i64 written, taken;
   i64 clauses;   // the number of clauses that have been named
   i32 stopped;   // set by the host: nothing more is wanted
-};
-
-// A propagator x = y op z; 16 bytes, so that a lane loads it at once.
-struct alignas(16) Row {
-  i32 op, x, y, z;
-};
-
-// The rows to wake when a bound of a variable changes: watchers[start, both) for its lower bound only, [both,
-// upper) for either, [upper, end) for its upper bound only.
-struct alignas(16) Watch {
-  i32 start, both, upper, end;
-};
-
-// A labelling strategy. From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds
-// the variable choice compares (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to
-// place i + 1 are the gaps in the domain of measured variable i, in order, each as the last value before it and the
-// first one behind it.
-struct alignas(16) Strategy {
-  i32 var_choice, value_choice, start, count;
-};
-
-// A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
-// LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND.
-struct Linear {
-  i64 low, high;
-  i32 start, end, truth, kind;
-};
-
-// `factor`, a positive number, times `side`: the side of the variable that grows with the sum.
-struct Term {
-  i32 side, factor;
-};
-
-// A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
-struct Wide {
-  i32 kind, start, end;
-};
-
-// Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted.
-struct alignas(64) Postbox {
-  i64 version;  // grows with each row
-};
-
-// A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used.
-struct alignas(64) Posted {
-  i64 sequence;  // odd while it is written
-  i64 high;
-  i64 used;      // explanations by the row, in all learners
-  i32 n_terms;
 };
 
 // A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
@@ -388,6 +340,7 @@ struct Problem {
   const char* links;                  // for each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
   i32 n_clauses, n_clause_literals, n_hole_words;
+  i32 n_levels;                       // of `defining_rows`
   const Wide* wides;                  // rows that learners run beside all others (tnf/wide.py)
   const i32* wide_arguments;
   const i32* holes;                   // for each variable two numbers (core/holes.h); null where none has any
@@ -395,6 +348,16 @@ struct Problem {
   i32 n_wides, most_arguments;
   Postbox* posted;                    // null where the host posts no rows
   i64 posted_bytes;                   // of a row in it, with its terms
+  i32 n_store_vars;                   // the first variables are in a block's store (tnf/arrange.py)
+  i32 n_store_rows;                   // and the first rows run in it, with sums
+  i32 n_sums;
+  i32 n_short_sums;                   // the first ones
+  const Watch* store_watches;
+  const i32* store_watchers;
+  const Linear* sums;                 // the rows behind these
+  const Term* sum_terms;
+  const i32* defining_rows;           // of the variables that are not in the store
+  const i32* defining_levels;         // where each level begins among these, and the last one ends
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "089ce3f678237d48"
+#define ABI_DIGEST "d9b2b786bac0bdd6"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -22,7 +22,7 @@ SAME(N_DECISION_SETS, 4);
 SAME(FIRST_RESTART, 5);
 SAME(FIRST_LEARNER, 8);
 SAME(N_DEPTHS, 25);
-SAME(STATE_BYTES, 512);
+SAME(STATE_BYTES, 528);
 SAME(EXCHANGE_SLOTS, 512);
 SAME(EXCHANGE_LITERALS, 8);
 SAME(POSTED_ROWS, 32);
@@ -288,7 +288,7 @@ SAME(offsetof(RingSlot, sequence), 0);
 SAME(offsetof(RingSlot, objective), 8);
 SAME(offsetof(RingSlot, block), 16);
 SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 592);
+SAME(sizeof(Problem), 656);
 SAME(offsetof(Problem, rows), 0);
 SAME(offsetof(Problem, watches), 8);
 SAME(offsetof(Problem, watchers), 16);
@@ -371,6 +371,7 @@ SAME(offsetof(Problem, link_rows), 512);
 SAME(offsetof(Problem, n_clauses), 520);
 SAME(offsetof(Problem, n_clause_literals), 524);
 SAME(offsetof(Problem, n_hole_words), 528);
+SAME(offsetof(Problem, n_levels), 532);
 SAME(offsetof(Problem, wides), 536);
 SAME(offsetof(Problem, wide_arguments), 544);
 SAME(offsetof(Problem, holes), 552);
@@ -379,6 +380,16 @@ SAME(offsetof(Problem, n_wides), 568);
 SAME(offsetof(Problem, most_arguments), 572);
 SAME(offsetof(Problem, posted), 576);
 SAME(offsetof(Problem, posted_bytes), 584);
+SAME(offsetof(Problem, n_store_vars), 592);
+SAME(offsetof(Problem, n_store_rows), 596);
+SAME(offsetof(Problem, n_sums), 600);
+SAME(offsetof(Problem, n_short_sums), 604);
+SAME(offsetof(Problem, store_watches), 608);
+SAME(offsetof(Problem, store_watchers), 616);
+SAME(offsetof(Problem, sums), 624);
+SAME(offsetof(Problem, sum_terms), 632);
+SAME(offsetof(Problem, defining_rows), 640);
+SAME(offsetof(Problem, defining_levels), 648);
 
 #undef BY_WIDTH
 #undef SAME

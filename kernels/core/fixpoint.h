@@ -13,6 +13,7 @@
 #include "propagate.h"
 #include "retire.h"
 #include "store.h"
+#include "sums.h"
 #if SWEEP
 #include "sweep.h"
 #else
@@ -24,7 +25,7 @@ constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read aft
 
 // Makes no row queued or retired. The lanes divide the work; the caller adds the barrier.
 DEVICE void clear_queue(const Block& b) {
-  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
+  for (i32 i = lane(); i < row_words(*b.problem); i += lanes()) {
     b.queued[i] = 0;
     if (RETIRES_ROWS) b.entailed[i] = 0;
   }
@@ -43,7 +44,8 @@ DEVICE void forget_changes(const Block& b) {
 // Debug builds: no row may be able to tighten anything at a fixpoint.
 DEVICE void check_fixpoint(Block& b) {
   barrier();
-  for (i32 i = lane(); i < b.problem->n_rows; i += lanes()) propagate_row(b, i);
+  for (i32 i = lane(); i < b.problem->n_store_rows; i += lanes()) propagate_row(b, i);
+  for (i32 i = b.problem->n_store_rows + lane(); i < count_rows(*b.problem); i += lanes()) propagate_short_sum(b, i);
   barrier();
   Propagation& s = propagation(b);
   if (lane() == 0 && (s.failed || s.n_changed[b.round & 1])) {
@@ -60,8 +62,8 @@ DEVICE void check_fixpoint(Block& b) {
 DEVICE void assert_at_rest(const Block& b) {
   const Propagation& s = propagation(b);
   ASSERT(0 <= s.trail_size && s.trail_size <= b.problem->trail_capacity);
-  ASSERT(0 <= s.n_retired && s.n_retired <= b.problem->n_rows);
-  for (i32 i = lane(); i < row_words(b.problem->n_rows); i += lanes()) {
+  ASSERT(0 <= s.n_retired && s.n_retired <= count_rows(*b.problem));
+  for (i32 i = lane(); i < row_words(*b.problem); i += lanes()) {
     ASSERT(b.queued[i] == (RETIRES_ROWS ? b.entailed[i] : 0));
   }
   for (i32 var = lane(); var < store_vars(*b.problem); var += lanes()) {
@@ -78,7 +80,7 @@ DEVICE bool fixpoint(Block& b) {
   Propagation& s = propagation(b);
   begin_rounds(b);
   for (;;) {
-    ASSERT(lane() != 0 || s.n_queue[b.round & 1] == 0);
+    ASSERT(lane() != 0 || s.n_queue[b.round & 1] + s.n_long[b.round & 1] == 0);
     barrier();
     i32 parity = b.round & 1;
     i32 n_changed = s.n_changed[parity];
@@ -98,15 +100,15 @@ DEVICE bool fixpoint(Block& b) {
     wake_changed(b, n_changed);
     barrier();
     ++b.round;
-    i32 n_queue = s.n_queue[parity];
+    i32 n_queue = s.n_queue[parity], n_long = s.n_long[parity];
     if (lane() == 0) {
       s.n_changed[parity] = 0;
-      s.n_queue[parity ^ 1] = 0;
-      statistics(b).propagations += n_queue;
+      s.n_queue[parity ^ 1] = s.n_long[parity ^ 1] = 0;
+      statistics(b).propagations += n_queue + n_long;
       ++statistics(b).iterations;
-      bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue >= LONG_ROUND * lanes();
+      bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue + n_long >= LONG_ROUND * lanes();
       if (look) s.stop = global_load(&b.problem->common->stop);
     }
-    run_rows(b, n_queue);
+    run_rows(b, n_queue, n_long);
   }
 }

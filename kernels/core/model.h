@@ -18,7 +18,7 @@ DEVICE Row row_at(const Block& b, i32 row) {
 // Copies the rows to `memory`, which has room for them; from then on the block reads them there. Ends with a barrier.
 DEVICE void share_rows(Block& b, char* memory) {
   Row* rows = (Row*)memory;
-  for (i32 i = lane(); i < b.problem->n_rows; i += lanes()) rows[i] = load_constant(&b.problem->rows[i]);
+  for (i32 i = lane(); i < b.problem->n_store_rows; i += lanes()) rows[i] = load_constant(&b.problem->rows[i]);
   b.rows = rows;
   barrier();
 }

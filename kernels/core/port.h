@@ -42,12 +42,14 @@ DEVICE i64 global_max(i64* p, i64 v) { return (i64)atomicMax((long long*)p, (lon
 DEVICE bool global_replace(i64* p, i64 expected, i64 v) {
   return (i64)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v) == expected;
 }
-// A load of a 4- or 16-byte record that is never written while the kernel runs, by the read-only path.
+// A load of a record of 4, 8, 16 or 32 bytes that is never written while the kernel runs, by the read-only path.
 DEVICE i32 load_constant(const i32* p) { return __ldg(p); }
 template <typename T> DEVICE T load_constant(const T* p) {
-  static_assert(sizeof(T) == sizeof(int4), "a 16-byte record");
-  union { int4 words; T record; } u;
-  u.words = __ldg((const int4*)p);
+  static_assert(sizeof(T) == 8 || sizeof(T) == 16 || sizeof(T) == 32, "another size");
+  union { int2 half; int4 words[2]; T record; } u;
+  if constexpr (sizeof(T) == 8) u.half = __ldg((const int2*)p);
+  if constexpr (sizeof(T) >= 16) u.words[0] = __ldg((const int4*)p);
+  if constexpr (sizeof(T) == 32) u.words[1] = __ldg((const int4*)p + 1);
   return u.record;
 }
 // A load that is never cached or moved; fences order it against the payload it announces.
@@ -63,11 +65,20 @@ DEVICE i64 now_ns() {
 }
 DEVICE i64 ticks() { return (i64)clock64(); }
 DEVICE void yield_processor() {}  // between two looks at a word that will change soon
-// The value that the first lane of a power-of-two group of lanes holds.
+// The lanes of a power-of-two group of lanes, as bits of their warp.
+DEVICE u32 group_mask(i32 group) {
+  return group == 32 ? 0xffffffffu : ((1u << group) - 1u) << ((u32)lane() & 31u & ~(u32)(group - 1));
+}
+// The value that the first lane of the group holds.
 DEVICE u32 group_first(u32 v, i32 group) {
-  u32 first = (u32)lane() & 31u & ~(u32)(group - 1);
-  u32 mask = (group == 32 ? 0xffffffffu : ((1u << group) - 1u) << first);
-  return __shfl_sync(mask, v, (int)first);
+  return group == 1 ? v : __shfl_sync(group_mask(group), v, lane() & 31 & ~(group - 1));
+}
+// Whether one of them, at least, has a true value.
+DEVICE bool group_any(bool v, i32 group) { return group == 1 ? v : __any_sync(group_mask(group), v); }
+// The sum of their values.
+DEVICE i64 group_sum(i64 v, i32 group) {
+  for (i32 step = group / 2; step > 0; step /= 2) v += __shfl_xor_sync(group_mask(group), (long long)v, step);
+  return v;
 }
 DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 DEVICE i32 count_bits(u32 word) { return __popc(word); }
@@ -117,6 +128,8 @@ DEVICE u32 block_exchange(u32* p, u32 v) { u32 old = *p; *p = v; return old; }
 template <typename T> DEVICE void block_max(T* p, T v) { if (v > *p) *p = v; }
 template <typename T> DEVICE void block_min(T* p, T v) { if (v < *p) *p = v; }
 DEVICE u32 group_first(u32 v, i32) { return v; }
+DEVICE bool group_any(bool v, i32) { return v; }
+DEVICE i64 group_sum(i64 v, i32) { return v; }
 
 DEVICE i32 warp_lane() { return 0; }
 DEVICE void warp_barrier() {}

@@ -272,7 +272,7 @@ OUTLINE Told propagate_float_row(const Block b, i32 row, const Row r);
 
 // Propagates the row: tightens the bounds of its variables.
 DEVICE Told propagate_row(const Block& b, i32 row) {
-  ASSERT(0 <= row && row < b.problem->n_rows);
+  ASSERT(0 <= row && row < b.problem->n_store_rows);
   const Row r = row_at(b, row);
 #ifdef FLOATS
   if (r.op >= FIRST_FLOAT_OPERATOR) return propagate_float_row(b, row, r);

@@ -37,7 +37,7 @@ DEVICE bool is_retired(const Block& b, i32 row) { return b.entailed[row >> 5] >>
 DEVICE void retire_row(const Block& b, i32 row) {
   u32 bit = 1u << (row & 31);
   Propagation& s = propagation(b);
-  ASSERT(s.n_retired < b.problem->n_rows && !(b.entailed[row >> 5] & bit));
+  ASSERT(s.n_retired < count_rows(*b.problem) && !(b.entailed[row >> 5] & bit));
   if (s.trailing) b.retired[block_add(&s.n_retired, 1)] = row;
   block_or(&b.entailed[row >> 5], bit);
   block_or(&b.queued[row >> 5], bit);

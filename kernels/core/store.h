@@ -43,6 +43,7 @@ struct Propagation {
   i32 failed;                    // the store has no solution
   i32 stop;                      // the host asks for a stop: everything is left as it is
   i32 n_changed[2], n_queue[2];  // two of each, used in turn, so that resetting one needs no barrier of its own
+  i32 n_long[2];                 // long sums in the queue, which stand at its end; the others at its begin
   i32 trail_size, trailing;      // trailing: whether changes are recorded (not at the level that is never undone)
   i32 n_retired;                 // rows that the trail has to bring back
   i32 culprit;                   // a row that has failed since the last decision, or -1
@@ -74,6 +75,7 @@ struct Block {
   i32* retired;
   Level* levels;
   Decision* path;
+  bound_t* others;  // in a solution: the values of the variables that are not in the store (search/others.h)
 #if MODEL_SHARED
   const Row* rows;
 #endif
@@ -91,13 +93,20 @@ DEVICE Statistics& statistics(const Block& b);
 
 DEVICE i64 align16(i64 bytes) { return (bytes + 15) & ~(i64)15; }
 DEVICE i32 flag_words(i32 n_vars) { return (n_vars + FLAGS_PER_WORD - 1) / FLAGS_PER_WORD; }
-DEVICE i32 store_vars(const Problem& p) { return p.n_vars + BITSETS * p.n_hole_words; }  // with the words of holes
-DEVICE i32 row_words(i32 n_rows) { return (n_rows + 31) / 32; }  // of one bit a row
+DEVICE i32 store_vars(const Problem& p) { return p.n_store_vars + BITSETS * p.n_hole_words; }  // with words of holes
+DEVICE i32 count_rows(const Problem& p) { return p.n_store_rows + p.n_sums; }  // that run
+DEVICE i32 row_words(const Problem& p) { return (count_rows(p) + 31) / 32; }  // of one bit a row
 DEVICE u32* flag_word(const Block& b, i32 var) { return &b.flags[(u32)var / FLAGS_PER_WORD]; }
 DEVICE u32 flag_shift(i32 var) { return ((u32)var % FLAGS_PER_WORD) * FLAG_BITS; }
 
 DEVICE Interval interval_of(const Block& b, i32 var) {
   return interval(b.lower[var], b.upper[var]);
+}
+
+// The value of any variable in a solution, for reading and writing.
+DEVICE bound_t& value_of(const Block& b, i32 var) {
+  i32 n = b.problem->n_store_vars;
+  return var < n ? b.lower[var] : b.others[var - n];
 }
 
 DEVICE bool is_fixed(const Block& b, i32 var) { return b.lower[var] == b.upper[var]; }
@@ -171,7 +180,7 @@ DEVICE void clear_changes(const Block& b, i32 n_changed) {
 
 // Restricts `var` to `wanted`, a nonempty interval; fails if that empties the domain. `plainly`: how it writes bounds.
 DEVICE void restrict_domain(const Block& b, i32 var, Interval wanted, bool plainly = false) {
-  ASSERT(0 <= var && var < b.problem->n_vars && !is_empty(wanted));
+  ASSERT(0 <= var && var < b.problem->n_store_vars && !is_empty(wanted));
   bound_t lower = b.lower[var], upper = b.upper[var];
   u32 flags = (wanted.l > lower ? FLAG_LOWER : 0) | (wanted.u < upper ? FLAG_UPPER : 0);
   if (!flags) return;

@@ -34,11 +34,11 @@ DEVICE void begin_rounds(const Block& b) {
   barrier();
   if (lane() == 0) count = 0;
   barrier();
-  i32 words = row_words(b.problem->n_rows);
+  i32 words = row_words(*b.problem);
   for (i32 first = lane() - warp_lane(); first < words; first += lanes()) {
     i32 i = first + warp_lane();
     u32 active = i < words ? ~b.entailed[i] : 0;
-    if (i == words - 1) active &= ~0u >> (31 - (b.problem->n_rows - 1) % 32);
+    if (i == words - 1) active &= ~0u >> (31 - (count_rows(*b.problem) - 1) % 32);
     i32 own = count_bits(active), before = warp_sum_before(own), all = warp_last(before + own);
     i32 base = warp_lane() == 0 ? block_add(&count, all) : 0;
     i32 place = (i32)group_first((u32)base, WARP_LANES) + before;
@@ -56,7 +56,7 @@ DEVICE void wake_changed(const Block& b, i32 n_changed) {
   clear_changes(b, n_changed);
   if (lane() != 0) return;
   Propagation& s = propagation(b);
-  s.n_queue[b.round & 1] = has_list(b) ? s.n_listed : b.problem->n_rows;
+  s.n_queue[b.round & 1] = has_list(b) ? s.n_listed : count_rows(*b.problem);
   statistics(b).propagations += s.extra_runs;
   s.extra_runs = 0;
 }
@@ -81,7 +81,7 @@ DEVICE void run_together(const Block& b, i32 first, i32 end) {
   if (warp_lane() == 0 && pass > 1) block_add(&propagation(b).extra_runs, (pass - 1) * (end - first));
 }
 
-DEVICE void run_rows(const Block& b, i32 n) {
+DEVICE void run_rows(const Block& b, i32 n, i32) {
 #if SWEEP == SWEEP_WARPS
   i32 warp = lane() / WARP_LANES, warps = lanes() / WARP_LANES;
   for (i32 first = warp * ROWS_TOGETHER; first < n; first += warps * ROWS_TOGETHER) {

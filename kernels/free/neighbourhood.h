@@ -174,7 +174,7 @@ DEVICE void size_neighbourhood(const Block& b) {
   u64 draw = next_random(b);
   i32 doublings = heads_in_a_row(draw, MOST_DOUBLINGS);
   now.failures_left = FAILURE_LIMIT << doublings;
-  now.runs_limit = statistics(b).propagations + (((i64)p->n_rows + WORK_UNIT) << doublings);
+  now.runs_limit = statistics(b).propagations + (((i64)count_rows(*p) + WORK_UNIT) << doublings);
   s.size = doublings / 2 < N_SIZES ? doublings / 2 : N_SIZES - 1;
   s.extent = p->n_groups > 1 ? (i32)below(draw, N_EXTENTS) : 0;
   s.share = draw_share(draw, global_load(&p->books[now.method].share[s.extent][s.size]));
@@ -246,7 +246,7 @@ DEVICE void choose_island(const Block& b) {
 // Lane 0: sets the limits of the next restart.
 DEVICE void size_restart(const Block& b) {
   i32 units = luby((i32)(statistics(b).restarts % RESTART_CYCLE) + 1);
-  i64 work = ((i64)b.problem->n_rows + WORK_UNIT) * RESTART_WORK * units;
+  i64 work = ((i64)count_rows(*b.problem) + WORK_UNIT) * RESTART_WORK * units;
   task(b).failures_left = RESTART_UNIT * units;
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }

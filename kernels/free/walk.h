@@ -7,6 +7,7 @@
 
 #include "../core/random.h"
 #include "../core/store.h"
+#include "../core/sums.h"
 #include "../search/incumbent.h"
 
 constexpr i32 HUB_DEGREE = 64;  // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
@@ -19,9 +20,9 @@ DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) 
 
 // A row that watches `var`, drawn at random; -1 when there is none.
 DEVICE i32 draw_row(const Block& b, i32 var, u64 draw) {
-  Watch w = load_constant(&b.problem->watches[var]);
+  Watch w = load_constant(&b.problem->store_watches[var]);
   i32 degree = w.end - w.start;
-  return degree == 0 ? -1 : load_constant(&b.problem->watchers[w.start + (i32)below(draw, (u64)degree)]);
+  return degree == 0 ? -1 : load_constant(&b.problem->store_watchers[w.start + (i32)below(draw, (u64)degree)]);
 }
 
 // Whether a walk goes back to its start: now and then, and mostly from a hub.
@@ -30,8 +31,20 @@ DEVICE bool turns_back(u64 draw, i32 degree) {
   return degree > HUB_DEGREE && below(draw, (u64)degree, 8) >= HUB_DEGREE;
 }
 
+// The sides of a sum: those of its terms, and that of its truth, which falls where the sum grows.
+DEVICE i32 count_sides(const Linear& r) { return r.end - r.start + (r.kind != LINEAR_RANGE); }
+DEVICE i32 side_of_sum(const Problem* p, const Linear& r, i32 i) {
+  return r.start + i < r.end ? load_constant(&p->sum_terms[r.start + i]).side : 2 * r.truth;
+}
+
 // Draws one of the row's variables.
-DEVICE i32 draw_variable(u64 draw, Row row) {
+DEVICE i32 draw_variable(const Block& b, u64 draw, i32 index) {
+  const Problem* p = b.problem;
+  if (is_sum(p, index)) {
+    Linear sum = sum_at(p, index);
+    return side_of_sum(p, sum, (i32)below(draw, (u64)count_sides(sum), 32)) >> 1;
+  }
+  Row row = load_constant(&p->rows[index]);
   i32 place = high_bits(draw, 4) % (row.op == OP_ELEMENT ? 2 : 3);
   return place == 0 ? row.x : place == 1 ? row.y : row.z;
 }
@@ -42,15 +55,15 @@ DEVICE void walk(const Block& b, LaneRandom& random, i32 start, i32 steps) {
   mark_free(b, start);
   for (i32 step = 0; step < steps; ++step) {
     u64 draw = next_random(random);
-    Watch w = load_constant(&b.problem->watches[var]);
+    Watch w = load_constant(&b.problem->store_watches[var]);
     i32 degree = w.end - w.start;
     if (turns_back(draw, degree) && var != start) {
       var = start;
       continue;
     }
     if (degree == 0) return;
-    i32 index = load_constant(&b.problem->watchers[w.start + (i32)below(draw, (u64)degree, 16)]);
-    i32 next = draw_variable(draw, load_constant(&b.problem->rows[index]));
+    i32 index = load_constant(&b.problem->store_watchers[w.start + (i32)below(draw, (u64)degree, 16)]);
+    i32 next = draw_variable(b, draw, index);
     if (is_fixed(b, next)) continue;
     var = next;
     mark_free(b, var);
@@ -83,6 +96,33 @@ DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
   }
 }
 
+// A step of a descent: a variable, and the direction in which it should move.
+struct Step { i32 var, sign; };
+
+// The steps from `var`, which should move in direction `sign`, to two other variables of a ternary row.
+DEVICE void ternary_steps(const Block& b, i32 index, i32 var, i32 sign, Step* steps) {
+  Row row = load_constant(&b.problem->rows[index]);
+  i32 first = var == row.x ? row.y : row.x;
+  i32 second = row.op == OP_ELEMENT ? first : var == row.z ? row.y : row.z;
+  steps[0] = {first, sign_across(b, row, var, first, sign)};
+  steps[1] = {second, sign_across(b, row, var, second, sign)};
+}
+
+// The steps to two sides of a sum, drawn at random. Where one rises, another one falls.
+DEVICE void sum_steps(const Block& b, i32 index, i32 var, i32 sign, u64 draw, Step* steps) {
+  const Problem* p = b.problem;
+  const Linear r = sum_at(p, index);
+  i32 n = count_sides(r), own = 0;
+  for (i32 i = 0; i < n; ++i) {
+    i32 side = side_of_sum(p, r, i);
+    if (side >> 1 == var) own = side;
+  }
+  for (i32 i = 0; i < 2; ++i) {
+    i32 side = side_of_sum(p, r, (i32)below(draw, (u64)n, 16 * i));
+    steps[i] = {side >> 1, side != own && (side & 1) == (own & 1) ? -sign : sign};
+  }
+}
+
 // Walks from the objective down to a variable that no row defines further. Returns the last variable.
 DEVICE i32 descend(const Block& b, LaneRandom& random) {
   const Problem* p = b.problem;
@@ -93,17 +133,16 @@ DEVICE i32 descend(const Block& b, LaneRandom& random) {
       if (index < 0 || below(next_random(random), 4) == 0) break;
       continue;
     }
-    Row row = load_constant(&p->rows[index]);
-    i32 first = var == row.x ? row.y : row.x;
-    i32 second = row.op == OP_ELEMENT ? first : var == row.z ? row.y : row.z;
-    i32 first_sign = sign_across(b, row, var, first, sign), second_sign = sign_across(b, row, var, second, sign);
-    bool first_fixed = is_fixed(b, first), second_fixed = is_fixed(b, second);
+    Step steps[2];
+    if (is_sum(p, index)) sum_steps(b, index, var, sign, next_random(random), steps);
+    else ternary_steps(b, index, var, sign, steps);
+    bool first_fixed = is_fixed(b, steps[0].var), second_fixed = is_fixed(b, steps[1].var);
     if (first_fixed && second_fixed) break;
-    double first_gap = first_fixed ? 0 : gap_to_best(b, first, first_sign) + 0.01;
-    double second_gap = second_fixed ? 0 : gap_to_best(b, second, second_sign) + 0.01;
+    double first_gap = first_fixed ? 0 : gap_to_best(b, steps[0].var, steps[0].sign) + 0.01;
+    double second_gap = second_fixed ? 0 : gap_to_best(b, steps[1].var, steps[1].sign) + 0.01;
     bool take_first = fine_fraction(next_random(random)) * (first_gap + second_gap) < first_gap;
-    var = take_first ? first : second;
-    sign = take_first ? first_sign : second_sign;
+    var = steps[!take_first].var;
+    sign = steps[!take_first].sign;
     came_by = index;
     mark_free(b, var);
   }

@@ -12,13 +12,13 @@
 #include "../block.h"
 #include "../core/assert.h"
 #include "../core/interval.h"
-#include "../core/propagate.h"
 #include "../core/random.h"
 #include "../core/store.h"
 #include "../free/neighbourhood.h"
 #include "../free/portfolio.h"
 #include "../search/incumbent.h"
 #include "../search/mailbox.h"
+#include "../search/others.h"
 #include "../search/task.h"
 #include "ablation.h"
 #include "advance.h"
@@ -203,15 +203,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
 // Sets the links, when all other variables are fixed, by the rows that define them.
 DEVICE void fix_links(const Learner& l) {
   const Problem* p = problem(l);
-  const Block& b = block(l);
-  for (i32 i = 0; i < p->n_links; ++i) {
-    Row r = load_constant(&p->rows[p->link_rows[i]]);
-    Interval x = interval(p->root_lower[r.x], p->root_upper[r.x]);
-    Interval y = interval(b.lower[r.y], b.lower[r.y]), z = interval(b.lower[r.z], b.lower[r.z]);
-    propagate_operator(b, r, x, y, z);
-    ASSERT(is_single(x) && is_single(y) && is_single(z));
-    b.lower[r.x] = b.upper[r.x] = (bound_t)x.l;
-  }
+  for (i32 i = 0; i < p->n_links; ++i) define(block(l), p->link_rows[i]);
 }
 
 // Publishes a solution: all variables are fixed, at the fixpoint. False when one solution is enough.
@@ -219,11 +211,11 @@ DEVICE bool tell_solution(Learner& l) {
   ASSERT(are_all_fixed(l) && is_queue_empty(l));
   const Block& b = block(l);
   Guidance& s = guidance(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) b.lower[v] = b.upper[v] = sides(l).now[lower_side(v)];
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) value_of(b, v) = sides(l).now[lower_side(v)];
   fix_links(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = b.lower[v];
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = value_of(b, v);
   s.has_best = true;
-  log_solution(l, b.lower);
+  log_solution(l, s.best);
   statistics(b).propagations = progress(l).runs;
   publish_solution(b);
   if (problem(l)->sense == 0) return false;

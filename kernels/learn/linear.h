@@ -14,6 +14,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/sums.h"
 #include "ablation.h"
 #include "literal.h"
 #include "oracle.h"
@@ -23,8 +24,6 @@
 #include "trail.h"
 
 constexpr i64 NO_LIMIT = INT64_MAX;
-
-enum Truth { FALSE_ROW, TRUE_ROW, OPEN_ROW };
 
 DEVICE const Linear& linear_at(const Problem* p, i32 row) {
   ASSERT(is_linear(p, row));
@@ -44,6 +43,8 @@ DEVICE bool runs_once(const Linear& r) {
   return r.low <= -INFINITE_BOUND || r.high >= INFINITE_BOUND;
 }
 
+DEVICE i64 floor_quotient(i64 n, i64 d) { return n / d - (n % d < 0); }  // d > 0
+
 DEVICE Truth truth_of(const Learner& l, const Linear& r) {
   if (r.kind == LINEAR_RANGE || sides(l).now[lower_side(r.truth)] >= 1) return TRUE_ROW;
   return sides(l).now[upper_side(r.truth)] >= 0 ? FALSE_ROW : OPEN_ROW;
@@ -59,8 +60,6 @@ DEVICE i64 least_sum(const Learner& l, const Linear& r, i32 flip) {
   }
   return sum;
 }
-
-DEVICE i64 floor_quotient(i64 n, i64 d) { return n / d - (n % d < 0); }  // d > 0
 
 // Bounds every term by the limit less the other terms. False on a fault.
 DEVICE bool keep_below(Learner& l, i32 row, i32 flip, i64 least, i64 limit) {

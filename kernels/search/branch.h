@@ -92,7 +92,7 @@ DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
 
 // The strategy of this index; after the annotated ones, that of all variables.
 DEVICE Strategy strategy_at(const Block& b, i32 index) {
-  Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_vars};
+  Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_store_vars};
   return index < b.problem->n_strategies ? b.problem->strategies[index] : rest;
 }
 

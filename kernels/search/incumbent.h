@@ -86,7 +86,7 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   if (s.writes) {
     fence();  // no value is written before the odd version
     bound_t* values = island_values(p, index);
-    for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], b.lower[i]);
+    for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], value_of(b, i));
     if (lane() == 0) {
       global_store(&p->islands[index].value, s.value);
       if (is_apart(index)) global_store(&p->islands[index].patience, full_patience(p));
@@ -134,7 +134,7 @@ OUTLINE void take_host_solution(const Block b) {
   if (!takes) return;
   fence();
   const bound_t* values = island_values(b.problem, b.problem->n_islands);
-  for (i32 i = lane(); i < b.problem->n_vars; i += lanes()) b.lower[i] = global_load(&values[i]);
+  for (i32 i = lane(); i < b.problem->n_vars; i += lanes()) value_of(b, i) = global_load(&values[i]);
   fence();
   barrier();
   if (lane() == 0) s.takes = adopts_host_solution(b);

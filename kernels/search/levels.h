@@ -97,6 +97,7 @@ DEVICE void take_root(const Block& b) {
   if (lane() == 0) {
     Propagation& s = propagation(b);
     s.n_changed[0] = s.n_changed[1] = s.n_queue[0] = s.n_queue[1] = 0;
+    s.n_long[0] = s.n_long[1] = 0;
     s.failed = 0;
     s.culprit = -1;
     s.trail_size = s.n_retired = 0;

@@ -52,8 +52,7 @@ DEVICE void write_solution(const Block& b) {
 #ifdef FLOATS  // a box: all lower ends, then all upper ones
     values[i] = p->exports[i] < p->n_vars ? b.lower[p->exports[i]] : b.upper[p->exports[i] - p->n_vars];
 #else
-    ASSERT(is_fixed(b, p->exports[i]));
-    values[i] = b.lower[p->exports[i]];
+    values[i] = value_of(b, p->exports[i]);
 #endif
   }
   fence_host();

@@ -8,9 +8,11 @@
 #include "../core/profile.h"
 #include "../core/random.h"
 #include "../core/store.h"
+#include "../core/sums.h"
 #include "branch.h"
 #include "levels.h"
 #include "mailbox.h"
+#include "others.h"
 #include "parcels.h"
 #include "pool.h"
 #include "queue.h"
@@ -264,6 +266,21 @@ DEVICE void charge_owner(const Block& b, i32 var) {
   if (owner >= 0) add_weight(&b.problem->weights[owner]);
 }
 
+// Lane 0: charges the decision variables near a row that has failed.
+DEVICE void charge_row(const Block& b, i32 row) {
+  const Problem* p = b.problem;
+  if (is_sum(p, row)) {
+    Linear sum = sum_at(p, row);
+    for (i32 i = sum.start; i < sum.end; ++i) charge_owner(b, load_constant(&p->sum_terms[i]).side >> 1);
+    if (sum.kind != LINEAR_RANGE) charge_owner(b, sum.truth);
+    return;
+  }
+  Row r = load_constant(&p->rows[row]);
+  charge_owner(b, r.x);
+  charge_owner(b, r.y);
+  if (r.op != OP_ELEMENT) charge_owner(b, r.z);
+}
+
 // Lane 0: charges a failure to variables. Where the tree follows the model's failure weights, to the variable decided
 // last, so that one block searches the same tree on every engine. Else to the decision variables nearest to the row
 // that failed: the row's own variables are mostly introduced ones, on which no method branches. Neither is better
@@ -272,10 +289,7 @@ DEVICE void charge_failure(const Block& b) {
   i32 culprit = propagation(b).culprit, last_var = stack(b).last_var;
   bool by_row = claim(b).limited && (MANY_BLOCKS || coin(choice(b).noise));
   if (by_row && culprit >= 0) {
-    Row r = load_constant(&b.problem->rows[culprit]);
-    charge_owner(b, r.x);
-    charge_owner(b, r.y);
-    if (r.op != OP_ELEMENT) charge_owner(b, r.z);
+    charge_row(b, culprit);
   } else if (last_var >= 0) {
     add_weight(&b.problem->weights[last_var]);
   }
@@ -309,6 +323,7 @@ DEVICE void find_unfixed_output(const Block& b) {
 // Publishes the solution in which all variables are fixed, and returns the next step.
 DEVICE Next leave_solution(const Block& b) {
   turn_to(b, ACTIVITY_SOLUTION);
+  define_others(b);
   publish_solution(b);
   if (lane() == 0) trace_leaf(b, TRACE_SOLVED);
   if (claim(b).limited && task(b).island != 0) return STOPPED;  // the island's next neighbourhood starts from there

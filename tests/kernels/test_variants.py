@@ -43,16 +43,16 @@ WANTED = sorted(one for one in ALL if one[0] < one[1])
 # Names of --variant that go together, by the engine that has them; together all of them.
 QUICK = {
     "cpu": ("sweep,recompute,static-split,sort=operator,octagon",
-            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "bitset"),
+            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "bitset", "unfused"),
     "gpu": ("sweep,no-sync,plain-bounds,recompute,static-split", "warp-sweep,retire=scan,model=shared", "retire",
-            "plain-bounds", "bitset"),
+            "plain-bounds", "bitset", "fused"),
 }  # fmt: skip
 EACH = {
     "cpu": ("sweep", "sweep,no-retire", "sweep,retire=scan", "warp-sweep", "recompute", "no-retire", "static-split",
             "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep"),
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
-            "bitset,sweep", "bitset,retire"),
+            "bitset,sweep", "bitset,retire", "fused,retire", "fused,plain-bounds", "fused,recompute"),
 }  # fmt: skip
 SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds", "bitset"}
 BY_QUICK = [
@@ -340,6 +340,5 @@ def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
 def test_every_variant_is_tried():
     tried = {name for names in (*QUICK.values(), *EACH.values()) for many in names for name in many.split(",")}
     of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none"}  # of which kernels know nothing
-    of_learners = {"unfused"}  # test_fused_learning.py
-    assert tried | of_host | of_learners == set(variants.NAMES)
+    assert tried | of_host == set(variants.NAMES)
     assert parse_arguments(["--variant", "sweep", "x.fzn"]).options.variant == "sweep"

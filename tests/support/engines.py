@@ -22,7 +22,7 @@ from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import SearchEvent
-from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.prepare import arranged, prepare
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.search import Search
 
@@ -68,6 +68,8 @@ class OpenEngine(CpuEngine):
     def __init__(self, text: str, simplify: bool = True, **settings: object):
         options = Options(arch="cpu", simplify=simplify)
         self.prepared = prepare(parse_text(text), options, Interrupt())
+        if settings.get("fused"):
+            self.prepared = arranged(self.prepared)
         exports = np.arange(self.prepared.tnf.n_vars, dtype=np.int32)
         super().__init__(self.prepared.tnf, exports, Settings(**settings))
 

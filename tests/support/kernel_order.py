@@ -27,7 +27,7 @@ FLOORS = (
     ("learn/learner.h", "gpu_block.h"),
     ("solve.cpp", "solve.cu", "hybrid.cpp", "propagate.cu"),
 )
-GROUND = {"core/port.h", "core/abi.h", "core/abi_check.h"}  # whoever includes anything has these
+GROUND = {"core/port.h", "core/abi.h", "core/model_abi.h", "core/abi_check.h"}  # whoever includes anything has these
 WHOLE = {"block.h", "learn/memory.h"}
 
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)

@@ -105,6 +105,8 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | 
     box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
+    watches = layout.watches_of_learners()
+    point_to(problem, watches)
     decided = layout.decides(), layout.decision_sets()
     problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
     if fused:

@@ -150,7 +150,7 @@ LEARNING = [
     host("learners", "bounds of links lean on each other", "tnf/linear_rows.py",
          "known[~links.inner] = True", "known[:] = True", "test_fuse.py -k lean"),
     host("learners", "a sum has no joints", "tnf/linear_rows.py",
-         "~_joints(rows, links)", "links.mask", "test_fuse.py -k joints"),
+         "~_joints(rows, links, *limits)", "links.mask", "test_fuse.py -k joints"),
     kernel("learners", "what is left of a limit is cut to 32 bits", "learn/linear.h",
            "maximum(floor_quotient(slack, t.factor), (i64)-1)", "(value_t)floor_quotient(slack, t.factor)",
            "test_linear_rows.py -k passes"),
@@ -167,7 +167,7 @@ LEARNING = [
     host("learners", "a sum may be larger than what it is reckoned in", "tnf/linear_rows.py",
          "    good &= magnitude < MOST_SUM\n", "", "test_fuse.py -k together"),
     host("learners", "a disjunction lacks the clauses of its operands", "tnf/clause_rows.py",
-         "    pairs = ~known[tree]\n", "    pairs = np.zeros(len(tree), bool)\n", "test_fuse.py -k solutions"),
+         "    pairs = has_head[tree]\n", "    pairs = np.zeros(len(tree), bool)\n", "test_fuse.py -k solutions"),
     host("learners", "a change that lowers a sum wakes nothing", "engine/layout/fused.py",
          "sides[downward[row]] ^ 1", "sides[downward[row]]", "test_learning.py"),
 ]  # fmt: skip

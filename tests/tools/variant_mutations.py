@@ -6,12 +6,13 @@ from tools.mutation import host, kernel
 
 TESTS = "test_variants.py"
 EVERY, RETIRED, LOST = (f"{TESTS} -k {name}" for name in ("every_solution", "have_retired", "bound_that_is_lost"))
-SWEEP, SPLIT, HOLES = "core/sweep.h", "search/split.h", "core/holes.h"
+SWEEP, SPLIT, HOLES, SUMS = "core/sweep.h", "search/split.h", "core/holes.h", "core/sums.h"
+BY_SUMS = "test_sums.py"
 BY_VALUES, PLACES = "test_holes.py -k consistent_by_values", "test_holes.py"
 
 VARIANTS = [
     kernel("sweeps", "the last row is left out", SWEEP,
-           "has_list(b) ? s.n_listed : b.problem->n_rows;", "has_list(b) ? s.n_listed : b.problem->n_rows - 1;", EVERY),
+           "s.n_listed : count_rows(*b.problem);", "s.n_listed : count_rows(*b.problem) - 1;", EVERY),
     kernel("sweeps", "a change is seen once only", SWEEP, "  clear_changes(b, n_changed);\n", "", EVERY),
     kernel("sweeps", "a warp runs its rows once", SWEEP, "LOCAL_PASSES = 64;", "LOCAL_PASSES = 1;",
            f"{TESTS} -k in_one_round"),
@@ -32,6 +33,23 @@ VARIANTS = [
            "ROWS_WRITE_PLAINLY = PLAIN_BOUNDS;", "ROWS_WRITE_PLAINLY = false;", LOST),
     kernel("plain bounds", "decisions are written plainly", "core/store.h",
            "Interval wanted, bool plainly = false) {", "Interval wanted, bool plainly = ROWS_WRITE_PLAINLY) {", EVERY),
+    kernel("sums", "a side may rise by one too much", SUMS,
+           "i64 most = quotient(below, t.factor);", "i64 most = quotient(below, t.factor) + 1;", BY_SUMS),
+    kernel("sums", "they have no lower limit", SUMS, "if (room > above) {", "if (false) {", BY_SUMS),
+    kernel("sums", "what is not equal keeps its last value", SUMS,
+           "exclude(after, (value_t)value);", "", f"{BY_SUMS} -k without_a_solution"),
+    kernel("sums", "the truth of a sum is never told", SUMS,
+           "else if (equal ? sum.least", "else if (false && equal ? sum.least", f"{BY_SUMS} -k without_a_solution"),
+    kernel("sums", "lanes of a group ask for the truth each for itself", SUMS,
+           "(Truth)group_first((u32)truth_of(x), GROUP);", "truth_of(x);", BY_SUMS),
+    kernel("sums", "long ones wait in the queue of others", "core/events.h",
+           "bool is_long = is_long_sum(b.problem, row);", "bool is_long = false;", BY_SUMS),
+    host("sums", "a term wakes by the wrong bound", "engine/layout/arranged.py",
+         "negative = sums.coefficients < 0", "negative = sums.coefficients > 0", BY_SUMS),
+    host("sums", "a disjunction is true of none", "tnf/arrange.py", "1 - n_negative)", "-n_negative)",
+         "test_arrange.py"),
+    host("sums", "other variables are computed in any order", "tnf/arrange.py",
+         "found = level[operands].max(axis=0) + defined[operands].any(axis=0)", "found = level[x]", "test_arrange.py"),
     kernel("holes", "one is made beside an end", HOLES,
            "is_single(y) && z.l < y.l && y.l < z.u", "is_single(y) && z.l < y.l + 1 && y.l + 1 < z.u", BY_VALUES),
     kernel("holes", "of what is equal the other has none", HOLES,

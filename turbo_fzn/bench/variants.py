@@ -66,6 +66,7 @@ EXPERIMENTS = (
     Experiment("Which rows stand beside each other", ("sort=none", "sort=operator", "sort=neighbourhood")),
     Experiment("With the simplifier or without", ("default", "unsimplified")),
     Experiment("Holes in domains", ("default", "bitset")),
+    Experiment("Sums as a whole", ("default", "fused", "unfused")),
     Experiment("Sums and differences of pairs at the root", ("default", "octagon")),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:
     arrays = layout.arrays
     return {
         "memoryRows": layout.rows_bytes,
-        "memoryWatches": arrays["watches"].nbytes + arrays["watchers"].nbytes,
+        "memoryWatches": arrays["store_watches"].nbytes + arrays["store_watchers"].nbytes,
         "memoryStore": layout.plain_store_bytes + retires * layout.marks_bytes,
         "memoryLists": layout.list_bytes,
         "memoryStack": layout.stack_bytes,

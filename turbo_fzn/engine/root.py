@@ -45,7 +45,7 @@ class Propagator:
     A box must lie within the bounds of the TNF."""
 
     def __init__(self, tnf: TNF, stop: Stop | None = None):
-        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings())
+        self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings(fused=False))
         self.library = library(layout.bits, *float_flags(tnf))
         self.common = (stop or Stop()).common
         self.problem = problem = Problem()
@@ -70,7 +70,7 @@ def has_solutions(outcome: int) -> bool:
 
 def propagate_holes(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
     """(lower, upper) as `propagate` returns them, of a TNF at its root fixpoint, by holes too (variants.BITSETS)."""
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True))
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(bitsets=True, fused=False))
     if not close_holes(layout, stop):
         return None
     lower, upper = (layout.arrays[name][: tnf.n_vars].astype(np.int64) for name in ("root_lower", "root_upper"))

@@ -23,6 +23,7 @@ ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
 BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
 DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON, BITSET = "default", "static-split", "unsimplified", "octagon", "bitset"
 BITSETS = "-DBITSETS=1"
+SUMS = "-DWHOLE_SUMS=1"  # of kernels for models whose stores are smaller without inner links (tnf/arrange.py)
 ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
 
 
@@ -49,14 +50,16 @@ SWEEPS = ("sweep", "warp-sweep")
 ALONE = "a lane of a CPU is alone"
 ONE_MEMORY = "a CPU has one kind of memory"
 NO_LEVELS = "its blocks know no levels, where rows would come back"
+TERNARY = (("fused", False),)
+ALWAYS_TERNARY = "its blocks run ternary rows alone"
 LOST = "a row that had retired could not mend a bound that was lost"
 
 VARIANTS = (
     Variant(DEFAULT, "the usual build of each engine", usual=ENGINES),
     Variant("sweep", "all rows run in each round (AC-1), not those that watch what has changed",
-            ("-DSWEEP=SWEEP_ROWS",), group="way to choose rows"),
+            ("-DSWEEP=SWEEP_ROWS",), TERNARY, group="way to choose rows"),
     Variant("warp-sweep", "each warp brings 32 rows to their local fixpoint before it goes on (WAC-1)",
-            ("-DSWEEP=SWEEP_WARPS",), group="way to choose rows"),
+            ("-DSWEEP=SWEEP_WARPS",), TERNARY, group="way to choose rows"),
     Variant("sync", "of sweep: after each row the lanes of a warp wait for each other, as is usual",
             engines=ON_GPU, usual=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
     Variant("no-sync", "of sweep: they do not wait for each other",
@@ -91,8 +94,10 @@ VARIANTS = (
             (), (("sort", "neighbourhood"),), group="sort"),
     Variant(BITSET, "small domains have holes between their bounds (EQ and ELEMENT rows); not where a block learns",
             (BITSETS,), (("bitsets", True),), engines=(CPU, GPU), only="its messages carry bounds"),
-    Variant("unfused", "learners search ternary rows, and know no sums and clauses as a whole",
-            ("-DLEARN_WITHOUT=WITHOUT_FUSION",), engines=(CPU,), only="no others learn"),
+    Variant("fused", "sums and clauses are rows as a whole on a GPU too, where stores get no smaller by that",
+            (SUMS,), (("fused", True),), engines=(CPU, GPU), usual=(CPU,), group="fused", only=ALWAYS_TERNARY),
+    Variant("unfused", "all blocks search ternary rows, and know no sums and clauses as a whole",
+            (), TERNARY, engines=(CPU, GPU), group="fused", only=ALWAYS_TERNARY),
     Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
     Variant(OCTAGON, "at the root, bounds of the sums and differences of two variables are closed, too"),
 )  # fmt: skip
@@ -111,9 +116,11 @@ class _Chosen(tuple[Variant, ...]):
 
     def gpu_builds(self, engine: str = GPU) -> Iterator[tuple[str, ...]]:
         """The macros of each build of the GPU's kernels that a model may need: with rows that fit shared memory, and
-        without."""
+        without; usually with sums, and without."""
         found = self.settings(engine)
         yield found["macros"]
+        if engine == GPU and not any(found.values()):
+            yield (SUMS,)
         if found.get("model") == "shared":
             yield (*found["macros"], ROWS_SHARED)
 

@@ -113,7 +113,7 @@ class Run:
         prepared = self.prepared or self.prepare()
         yield prepared
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
-        proof = begin_proof(prepared.tnf, self.options)
+        proof = begin_proof(self.search.prepared.tnf, self.options)
         try:
             yield from self.search.events()
         except UsageError:

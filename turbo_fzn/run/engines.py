@@ -92,7 +92,7 @@ def _hybrid(job: Job, decision: Decision) -> Engine:
         device=fleet.devices(options.gpus)[0],
         subproblems=options.subproblems,
         profile=options.profile,
-        **variants.chosen(options.variant, options.arch).settings(HYBRID),
+        **{"fused": False, **variants.chosen(options.variant, options.arch).settings(HYBRID)},
     )
     return hybrid.make(job.tnf, job.exports, settings)
 

@@ -30,8 +30,9 @@ from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import names_of, projected
 from turbo_fzn.run.roles import can_learn, choose_alone
 from turbo_fzn.tnf import octagon
+from turbo_fzn.tnf.arrange import arrange
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.simplify import simplify
+from turbo_fzn.tnf.simplify import moved, of_itself, simplify
 
 log = logging.getLogger("turbo_fzn")
 
@@ -161,6 +162,16 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
         prepared.times["rootTime"] = time.monotonic() - start
         log_phase("root", prepared.times["rootTime"], tnf)
     return prepared
+
+
+def arranged(prepared: Prepared) -> Prepared:
+    """The prepared model for engines whose stores have no inner links: with its variables and rows in another order."""
+    start = time.monotonic()
+    tnf, number = arrange(prepared.tnf)
+    if tnf.arranged is None:
+        return prepared
+    log.info("arrange: %.2f s, stores of %d variables", time.monotonic() - start, tnf.arranged.n_vars)
+    return replace(prepared, tnf=tnf, reconstruction=moved(prepared.reconstruction or of_itself(prepared.tnf), number))
 
 
 def _propagate_interruptibly(

@@ -28,7 +28,7 @@ from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
-from turbo_fzn.run.prepare import log, log_phase, settle_root
+from turbo_fzn.run.prepare import arranged, log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
@@ -70,7 +70,8 @@ class Search:
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
-        self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
+        self.prepared = prepared = arranged(prepared)
+        self.options, self.interrupt, self.sampled = options, interrupt, sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()

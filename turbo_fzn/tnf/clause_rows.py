@@ -34,23 +34,45 @@ class Clauses:
         return len(self.starts) - 1
 
 
-def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
-    """The clauses of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
+@dataclass(frozen=True)
+class Disjunctions:
+    """Rows "head <-> one of the literals at least" over truth values of a TNF, and the rows that they replace: as in
+    Clauses, but that row i has a literal `heads`[i] (int32), NOBODY where it must be true."""
+
+    heads: np.ndarray
+    starts: np.ndarray
+    literals: np.ndarray
+    absorbed: np.ndarray
+    links: np.ndarray
+    order: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.heads)
+
+
+def disjunctions(tnf: TNF, kept: np.ndarray) -> Disjunctions:
+    """The disjunctions of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay; others may go."""
     parts = [_of_operator(tnf, kept, op) for op in (Op.MIN, Op.MAX)]
-    owner = np.concatenate([clause for clause, *_ in parts])  # the clause of each literal, counted from 0 in each part
-    sizes = [np.bincount(clause) if len(clause) else np.empty(0, np.int64) for clause, *_ in parts]
-    starts = np.concatenate(([0], np.cumsum(np.concatenate(sizes))))
-    assert starts[-1] == len(owner)
-    literals, absorbed, links, order = (list(column) for column in list(zip(*parts))[1:])
-    return Clauses(
-        starts.astype(np.int32), np.concatenate(literals).astype(np.int32), absorbed[0] | absorbed[1],
-        links[0] | links[1], np.concatenate(order),
+    heads = np.concatenate([part.heads for part in parts])
+    starts = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.starts) for part in parts]))))
+    literals, order = (np.concatenate(columns) for columns in zip(*((part.literals, part.order) for part in parts)))
+    return Disjunctions(
+        heads.astype(np.int32), starts.astype(np.int32), literals.astype(np.int32),
+        parts[0].absorbed | parts[1].absorbed, parts[0].links | parts[1].links, order,
     )  # fmt: skip
 
 
-def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> tuple[np.ndarray, ...]:
-    """The clauses of the trees of MIN or MAX: the clause of each literal in ascending order, and the literal; then
-    absorbed rows, links and order, as in Clauses."""
+def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
+    """The clauses of the disjunctions of a TNF, as `disjunctions`."""
+    rows = disjunctions(tnf, kept)
+    owner, literals = _clauses_of(rows)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(owner)))) if len(owner) else np.zeros(1, np.int64)
+    return Clauses(starts.astype(np.int32), literals.astype(np.int32), rows.absorbed, rows.links, rows.order)
+
+
+def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> Disjunctions:
+    """The disjunctions of the trees of MIN or MAX: of a minimum, that of the negations."""
     truth = (tnf.lower >= 0) & (tnf.upper <= 1)
     mine = np.flatnonzero(tnf.op == op)
     defines = np.zeros(tnf.n_rows, bool)
@@ -63,12 +85,16 @@ def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> tuple[np.ndarray, ...]:
     roots = trees.roots()
     tree, leaves = _leaves(rows, links, trees.numbers(roots))
     good = _good_trees(tnf, op, roots, tree, leaves)
+    roots, renumbered = roots[good], np.cumsum(good) - 1
     stay = good[tree] & (tnf.lower[leaves] < tnf.upper[leaves])
-    clause, literals = _state(tnf, op, roots[good], (np.cumsum(good) - 1)[tree[stay]], leaves[stay])
-    absorbed = trees.numbers(roots[good]) != NOBODY
+    tree, leaves = renumbered[tree[stay]], leaves[stay]
+    absorbed = trees.numbers(roots) != NOBODY
     gone = links.mask
     gone[gone] = absorbed[links.definition[gone]]
-    return clause, literals, absorbed, gone, defining_order(links, trees, gone)
+    flip, x = int(op == Op.MIN), tnf.x[roots]
+    heads = np.where(tnf.lower[x] == tnf.upper[x], NOBODY, 2 * x + flip)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(tree, minlength=len(roots)))))
+    return Disjunctions(heads, starts, 2 * leaves + flip, absorbed, gone, defining_order(links, trees, gone))
 
 
 def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,16 +116,14 @@ def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: n
     return good & ~(tnf.upper[x] == 0 if op == Op.MAX else tnf.lower[x] == 1)  # else each leaf has this value, too
 
 
-def _state(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(clause, literal) of the clauses for x = the minimum or maximum of the leaves of each tree: the long clauses,
-    then those of two literals where x is not fixed."""
-    flip = int(op == Op.MIN)
-    x = tnf.x[roots]
-    known = tnf.lower[x] == tnf.upper[x]
-    long_owner = np.concatenate((tree, np.flatnonzero(~known)))
-    long_literal = np.concatenate((2 * leaves + flip, 2 * x[~known] + (1 - flip)))
-    by_owner = np.argsort(long_owner, kind="stable")
-    pairs = ~known[tree]
-    first, second = 2 * x[tree[pairs]] + flip, 2 * leaves[pairs] + (1 - flip)
-    owner = np.concatenate((long_owner[by_owner], len(roots) + np.repeat(np.arange(pairs.sum()), 2)))
-    return owner, np.concatenate((long_literal[by_owner], np.stack((first, second), axis=1).reshape(-1)))
+def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray]:
+    """(clause, literal) in ascending order: a clause of each disjunction, then those of two literals of each that has a
+    head."""
+    tree, has_head = np.repeat(np.arange(rows.n_rows), np.diff(rows.starts)), rows.heads != NOBODY
+    owner = np.concatenate((tree, np.flatnonzero(has_head)))
+    literal = np.concatenate((rows.literals, rows.heads[has_head] ^ 1))
+    by_owner = np.argsort(owner, kind="stable")
+    pairs = has_head[tree]
+    first, second = rows.heads[tree[pairs]], rows.literals[pairs] ^ 1
+    owner = np.concatenate((owner[by_owner], rows.n_rows + np.repeat(np.arange(pairs.sum()), 2)))
+    return owner, np.concatenate((literal[by_owner], np.stack((first, second), axis=1).reshape(-1)))

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -177,7 +177,8 @@ class TNF:
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
     search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
     every variable is an integer. `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner`
-    (bool [n], or None) are variables that only rows of constraints name for which there are wide rows.
+    (bool [n], or None) are variables that only rows of constraints name for which there are wide rows. `arranged`
+    (arrange.Arranged) says what a block's store holds, None for all variables.
     """
 
     op: np.ndarray
@@ -196,6 +197,7 @@ class TNF:
     floats: Floats | None = None
     wides: list[Wide] = field(default_factory=list)
     inner: np.ndarray | None = None
+    arranged: Any = None
 
     @property
     def n_vars(self) -> int:

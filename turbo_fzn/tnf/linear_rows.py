@@ -68,12 +68,20 @@ class Linears:
     def n_rows(self) -> int:
         return len(self.kind)
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of terms of each row."""
+        return np.diff(self.starts)
 
-def linear_rows(tnf: TNF, kept: np.ndarray) -> Linears:
-    """The linear rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links."""
+
+def linear_rows(tnf: TNF, kept: np.ndarray, most_terms: int | None = None) -> Linears:
+    """The linear rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links.
+    Joints are those of learners, or else links with `most_terms` or more terms below them."""
     rows = _LinearRows(tnf)
     links = Links(rows, kept)
-    links.keep(~_joints(rows, links))  # first: `_justified` takes as many rounds as links hang below each other
+    # First, since `_justified` takes as many rounds as links hang below each other.
+    limits = (MOST_TERMS, NARROW) if most_terms is None else (most_terms, -1)
+    links.keep(~_joints(rows, links, *limits))
     links.keep(_justified(rows, links))
     return _Sums(rows, links).linears()
 
@@ -101,17 +109,18 @@ class _LinearRows(Rows):
             self.factors[rows[good], place] = value[good]
 
 
-def _joints(rows: _LinearRows, links: Links) -> np.ndarray:
-    """The links that must stay so that no linear row has many terms (bool [n])."""
+def _joints(rows: _LinearRows, links: Links, most_terms: int, widest: int) -> np.ndarray:
+    """The links that must stay (bool [n]): those with `most_terms` or more terms below them, and those whose largest
+    value is at most `widest` above the least."""
     trees = Trees(rows, links, rows.factors)
     terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, from the levels done so far
-    narrow = rows.tnf.upper - rows.tnf.lower <= NARROW
+    narrow = rows.tnf.upper - rows.tnf.lower <= widest
     joints = np.zeros(rows.tnf.n_vars, bool)
     inner = np.flatnonzero(links.inner)
     depth = trees.depth[links.definition[inner]]
     order = np.argsort(-depth, kind="stable")
     for level in np.split(inner[order], np.flatnonzero(np.diff(depth[order])) + 1):
-        many = narrow[level] | (terms[links.definition[level]] >= MOST_TERMS)
+        many = narrow[level] | (terms[links.definition[level]] >= most_terms)
         joints[level[many]] = True
         np.add.at(terms, links.user[level], np.where(many, 1, terms[links.definition[level]]))
     return joints

@@ -67,6 +67,17 @@ class Reconstruction:
         return values[..., self.representative[: self.n_vars]]
 
 
+def of_itself(tnf: TNF) -> Reconstruction:
+    """That of a model which has not been simplified."""
+    identity = np.arange(tnf.n_vars)
+    return Reconstruction(tnf.n_vars, identity, identity, np.zeros(tnf.n_vars, np.int64), [], tnf.tables)
+
+
+def moved(back: Reconstruction, number: np.ndarray) -> Reconstruction:
+    """The reconstruction where the simplified variables have got new numbers (int64 [n])."""
+    return replace(back, position=np.where(back.position >= 0, number[back.position], -1))
+
+
 @dataclass
 class Simplified:
     """The smaller model, and the reconstruction of the original's values."""
@@ -83,11 +94,7 @@ def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -
             raise _Contradiction
         simplifier.run(propagate)
     except _Contradiction:
-        identity = np.arange(tnf.n_vars)
-        return Simplified(
-            replace(tnf, infeasible=True),
-            Reconstruction(tnf.n_vars, identity, identity, np.zeros(tnf.n_vars, np.int64), [], tnf.tables),
-        )
+        return Simplified(replace(tnf, infeasible=True), of_itself(tnf))
     return simplifier.finish()
 
 

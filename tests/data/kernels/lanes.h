@@ -71,6 +71,7 @@ template <typename T> DEVICE void block_min(T* p, T v) { may_change_lane(); if (
 
 // What the lane `wanted` of a group tells; the group begins at lane `first`.
 OUTLINE i32 told_by(i32 v, i32 first, i32 count, i32 wanted) {
+  if (count == 1) return v;
   loom->told[loom->lane] = v;
   meet(loom->groups[first], count);
   i32 told = loom->told[wanted];
@@ -82,6 +83,19 @@ DEVICE u32 group_first(u32 v, i32 group) {
   i32 first = loom->lane & ~(group - 1);
   return (u32)told_by((i32)v, first, group, first);
 }
+
+OUTLINE i64 group_sum(i64 v, i32 group) {
+  i32 first = loom->lane & ~(group - 1);
+  i64 sum = 0;
+  for (i32 i = 0; i < group; ++i) {
+    u32 low = (u32)told_by((i32)(u64)v, first, group, first + i);
+    i32 high = told_by((i32)((u64)v >> 32), first, group, first + i);
+    sum += (i64)((u64)(u32)high << 32 | low);
+  }
+  return sum;
+}
+
+DEVICE bool group_any(bool v, i32 group) { return group_sum(v, group) != 0; }
 
 DEVICE i32 warp_lane() { return loom->lane % WARP_LANES; }
 DEVICE i32 warp_start() { return loom->lane - warp_lane(); }

@@ -31,7 +31,7 @@ SHARE_UNIT = 65536  # the whole, of a share of variables
 N_EXTENTS = 2  # of neighbourhoods: with and without whole arrays of variables set free
 N_SIZES = 4  # of neighbourhoods: how long they may be searched
 N_DEPTHS = 25  # classes of depths
-STATE_BYTES = 512  # room for a block's state in the static shared memory of the GPU's kernel
+STATE_BYTES = 528  # room for a block's state in the static shared memory of the GPU's kernel
 EXCHANGE_SLOTS = 512  # of a learner's ring: how many of its clauses the others can still read
 EXCHANGE_LITERALS = 8  # of a clause in it, at most
 POSTED_ROWS = 32  # linear rows that the host posts to learners: bits of a word
@@ -374,6 +374,7 @@ class Problem(ctypes.Structure):
     n_clauses: i32
     n_clause_literals: i32
     n_hole_words: i32
+    n_levels: i32  # of `defining_rows`
     wides: Annotated[pointer, "const Wide"]  # rows that learners run beside all others (tnf/wide.py)
     wide_arguments: Annotated[pointer, "const i32"]
     holes: Annotated[pointer, "const i32"]  # for each variable two numbers (core/holes.h); null where none has any
@@ -382,6 +383,16 @@ class Problem(ctypes.Structure):
     most_arguments: i32
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i64  # of a row in it, with its terms
+    n_store_vars: i32  # the first variables are in a block's store (tnf/arrange.py)
+    n_store_rows: i32  # and the first rows run in it, with sums
+    n_sums: i32
+    n_short_sums: i32  # the first ones
+    store_watches: Annotated[pointer, "const Watch"]
+    store_watchers: Annotated[pointer, "const i32"]
+    sums: Annotated[pointer, "const Linear"]  # the rows behind these
+    sum_terms: Annotated[pointer, "const Term"]
+    defining_rows: Annotated[pointer, "const i32"]  # of the variables that are not in the store
+    defining_levels: Annotated[pointer, "const i32"]  # where each level begins among these, and the last one ends
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -1,4 +1,4 @@
-"""Prints the kernels' side of abi.py: kernels/core/abi.h, and abi_check.h and float_abi.h beside it.
+"""Prints the kernels' side of abi.py: kernels/core/abi.h, and model_abi.h, abi_check.h and float_abi.h beside it.
 
     python -m turbo_fzn.engine.abi.header            checks that the files are up to date
     python -m turbo_fzn.engine.abi.header --write    writes them
@@ -17,7 +17,7 @@ from itertools import groupby
 from types import ModuleType
 from typing import NamedTuple
 
-from turbo_fzn.engine.abi import abi, agreement, float_abi
+from turbo_fzn.engine.abi import abi, agreement, float_abi, model_records
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf import language
@@ -26,12 +26,13 @@ HOW = "python -m turbo_fzn.engine.abi.header --write"
 WIDTH = 120
 BLANK = "\x01"  # where no line may end
 HEAD = f"""\
-// What the host and the kernels agree on: the model in memory, the words that blocks share, the solution ring.
+// What the host and the kernels agree on: the words that blocks share, the solution ring, the input of a kernel.
 // Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
 //
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
 
+#include "model_abi.h"
 #include "port.h"
 
 #ifndef BOUND_BITS
@@ -43,6 +44,13 @@ typedef i64 bound_t;
 #else
 typedef i32 bound_t;
 #endif
+"""
+MODEL_HEAD = f"""\
+// The records of the model in memory: rows, watch lists, strategies.
+// Printed from turbo_fzn/engine/abi/model_records.py by `{HOW}`: edit that one.
+#pragma once
+
+#include "port.h"
 """
 CHECK_HEAD = f"""\
 // What a C++ compiler asserts of abi.h: that every field lies where the host thinks that it lies.
@@ -175,9 +183,19 @@ def record_text(record: type) -> Iterator[str]:
     yield "};"
 
 
+def _of_model(record: type) -> bool:
+    return record.__module__ == model_records.__name__
+
+
 def header() -> str:
-    parts = [constants_text(), *map(enumeration_text, abi.ENUMERATIONS), *map(record_text, RECORDS)]
+    records = (record_text(record) for record in RECORDS if not _of_model(record))
+    parts = [constants_text(), *map(enumeration_text, abi.ENUMERATIONS), *records]
     return "\n".join([HEAD, *("\n".join(part) + "\n" for part in parts), '#include "abi_check.h"\n'])
+
+
+def model_header() -> str:
+    parts = [record_text(record) for record in RECORDS if _of_model(record)]
+    return "\n".join([MODEL_HEAD, "\n\n".join("\n".join(part) for part in parts), ""])
 
 
 def check() -> str:
@@ -197,7 +215,12 @@ def float_header() -> str:
 
 def files() -> dict[str, str]:
     """The printed texts, by the names of their files in kernels/core."""
-    return {"abi.h": header(), "abi_check.h": check(), "float_abi.h": float_header()}
+    return {
+        "abi.h": header(),
+        "model_abi.h": model_header(),
+        "abi_check.h": check(),
+        "float_abi.h": float_header(),
+    }
 
 
 def stale() -> list[str]:

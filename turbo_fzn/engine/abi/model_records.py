@@ -39,7 +39,7 @@ class Strategy(ctypes.Structure):
     count: i32
 
 
-@record()
+@record(alignment=16)
 class Linear(ctypes.Structure):
     """A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
     LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND."""
@@ -52,7 +52,7 @@ class Linear(ctypes.Structure):
     kind: i32
 
 
-@record()
+@record(alignment=8)
 class Term(ctypes.Structure):
     """`factor`, a positive number, times `side`: the side of the variable that grows with the sum."""
 

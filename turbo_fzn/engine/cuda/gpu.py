@@ -36,7 +36,7 @@ from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.dispatch import Dispatch
-from turbo_fzn.engine.cuda.shape import Shape, launch_shape
+from turbo_fzn.engine.cuda.shape import Shape, launch_shape, may_fuse, pays
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, library, profile_flags
@@ -123,12 +123,9 @@ class GpuEngine:
             self._prepare(here, tnf, exports, settings)
 
     def _prepare(self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings) -> None:
-        bits = 32 if tnf.is_narrow() else 64
-        extra = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
-        registers = {shared: here.kernel(bits, shared, *extra).num_regs for shared in (True, False)}
-        layout = Layout(tnf, exports, settings)
+        layout, shape, extra = self._choose_rows(here, tnf, exports, settings)
         close_holes(layout)
-        shape = launch_shape(here, layout, registers, settings)
+        bits = layout.bits
         queue = min(shape.list_entries, settings.queue_capacity or shape.list_entries)
         self.layout = layout = layout.with_settings(replace(settings, blocks=shape.blocks, queue_capacity=queue))
         self.launch = self._fit_memory(layout, shape)
@@ -151,6 +148,23 @@ class GpuEngine:
         self.raised = layout.root_bound()
         self.best = NO_INCUMBENT  # sense * objective of the best solution found or adopted; Common.best is at most this
         self.running_kernel = False
+
+    def _choose_rows(
+        self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings
+    ) -> tuple[Layout, Shape, tuple[str, ...]]:
+        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole if the settings say so,
+        or if by far more blocks fit the GPU then. Where they do not, long rows cost more than rounds that are saved."""
+        macros = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
+        layout = Layout(tnf, exports, replace(settings, fused=bool(settings.fused)))
+        registers = {shared: here.kernel(layout.bits, shared, *macros).num_regs for shared in (True, False)}
+        shape = launch_shape(here, layout, registers, settings)
+        if settings.fused is None and layout.tnf.arranged is not None and may_fuse(settings):
+            smaller = Layout(tnf, exports, replace(settings, fused=True))
+            if pays(launch_shape(here, smaller, registers, settings), shape, here.sms):
+                macros = (*macros, variants.SUMS)
+                registers[True] = here.kernel(layout.bits, True, *macros).num_regs
+                return smaller, launch_shape(here, smaller, registers, settings), macros
+        return layout, shape, macros
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
         """The shape with fewer blocks, if the workspaces of all would not fit into the free device memory."""

@@ -17,6 +17,8 @@ LNS_GLOBAL_BLOCKS_PER_SM = 2  # likewise with neighbourhoods: fewer at once, whi
 WARP = 32
 SHARED_GRANULE = 256  # bytes; a block's shared memory is a multiple of it (128 from sm_80 on)
 FLOAT_THREADS = 256  # at most, with real variables: their rows need more registers
+# Where at most so many blocks fit an SM, and so many times as many do without inner links, stores are without them.
+FEW_BLOCKS_PER_SM, FUSED_GAIN = 2, 1.5
 THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
 
 
@@ -30,6 +32,18 @@ class Shape:
     model_shared: bool
     shared_bytes: int
     list_entries: int
+
+
+def may_fuse(settings: Settings) -> bool:
+    """Whether stores without inner links may be chosen for this run: not where the settings say where they lie."""
+    return settings.store is None and settings.model is None and settings.sort is None and not settings.bitsets
+
+
+def pays(fused: Shape, ternary: Shape, sms: int) -> bool:
+    """Whether a launch without inner links is to be preferred (measured: docs/measurements/tree-search.md)."""
+    if not fused.store_shared or not ternary.store_shared:
+        return fused.store_shared
+    return ternary.blocks <= FEW_BLOCKS_PER_SM * sms and fused.blocks >= FUSED_GAIN * ternary.blocks
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:

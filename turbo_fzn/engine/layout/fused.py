@@ -6,22 +6,34 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
-from turbo_fzn.engine.abi.aligned import columns
-from turbo_fzn.engine.abi.model_records import Linear, Term
+from turbo_fzn.engine.layout.arranged import linear_arrays, term_sides
 from turbo_fzn.engine.layout.watch import wake_lists
-from turbo_fzn.tnf.fuse import Fused
+from turbo_fzn.tnf.fuse import Fused, fuse
+from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
+from turbo_fzn.tnf.wide import named_by
+
+
+def rows_of_learners(tnf: TNF, warm_start: np.ndarray, fuses: bool) -> dict[str, np.ndarray]:
+    """Linear rows and clauses, and what they leave out, by the names in Problem; none unless the learner `fuses`. What
+    the search decides by name stays a variable, and what a wide row names."""
+    kept = np.full(tnf.n_vars, not fuses)
+    for strategy in tnf.strategies:
+        kept[strategy.variables] = kept[strategy.measured] = True
+    kept[warm_start] = True
+    if tnf.sense:
+        kept[tnf.objective] = True
+    kept[named_by(tnf.wides)] = True
+    return pack(fuse(tnf, kept), tnf.n_vars)
 
 
 def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:
     """The arrays of the linear rows and clauses, by their names in Problem."""
     linears, clauses = fused.linears, fused.clauses
-    rows = np.zeros(linears.n_rows, np.dtype(Linear))
-    rows["low"], rows["high"], rows["kind"], rows["truth"] = linears.low, linears.high, linears.kind, linears.truth
-    rows["start"], rows["end"] = linears.starts[:-1], linears.starts[1:]
+    rows, terms = linear_arrays(linears)
     return {
         "linears": rows,
-        "terms": columns(Term, side=_term_sides(linears), factor=np.abs(linears.coefficients)),
+        "terms": terms,
         "linear_wakes": _wake_lists(linears, 2 * n_vars),
         "clauses": np.concatenate((clauses.starts + np.int32(len(clauses.starts)), clauses.literals)),
         "absorbed": fused.absorbed.astype(np.uint8),
@@ -39,18 +51,13 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     problem.n_clause_literals = len(clauses) - int(clauses[0])
 
 
-def _term_sides(linears: Linears) -> np.ndarray:
-    """For each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
-    return (2 * linears.variables + (linears.coefficients < 0)).astype(np.int32)
-
-
 def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
     """The linear rows that a change of each side may let tighten something (int32), as watch.wake_lists.
 
     A side that grows with the sum wakes rows with a `high` or a truth, the opposite side rows with a `low` or a truth.
     A truth variable wakes its row with both of its sides."""
     row = np.repeat(np.arange(linears.n_rows), np.diff(linears.starts))
-    sides = _term_sides(linears)
+    sides = term_sides(linears)
     ranges = linears.kind == LinearKind.RANGE
     upward, downward = ~ranges | (linears.high < INFINITY), ~ranges | (linears.low > -INFINITY)
     truth = np.flatnonzero(~ranges)

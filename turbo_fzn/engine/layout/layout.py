@@ -41,16 +41,14 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import decisions, fused, strategies, wide
+from turbo_fzn.engine.layout import arranged, decisions, fused, strategies, wide
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.tnf.arrays import distinct
-from turbo_fzn.tnf.fuse import fuse
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
-from turbo_fzn.tnf.wide import named_by
 
 POOL_BYTES = 2**28
 BYTES_A_ROW = 128  # needed while the arrays are made; without them NumPy has been seen to crash
@@ -87,6 +85,7 @@ class Settings:
     device: int | None = None  # the number of the GPU, where several work
     shares: bool = False  # shares the tree with other engines, and begins with no part of it
     macros: tuple[str, ...] = ()  # of the kernels, set by variants (variants.py), as are the fields below
+    fused: bool | None = None  # whether linear rows replace trees of rows (tnf/arrange.py, fuse.py); None: as it pays
     bitsets: bool = False  # whether variables have holes; 32-bit stores, and no block that learns
     retires: bool | None = None  # whether entailed rows are skipped; None: the engine's default
     split: bool = False  # whether the tree is split ahead
@@ -105,8 +104,10 @@ class Layout:
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
         memory.require(tnf.n_rows * BYTES_A_ROW)
         tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
+        self.arranged = tnf.arranged if settings.fused is not False and not settings.bitsets else None
         self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
         self.settings = settings
+        self.stored = arranged.stored(self.tnf, self.arranged)
         self.bits = 32 if tnf.is_narrow() else 64
         self.holes = find_holes(self.tnf) if settings.bitsets and self.bits == 32 and not settings.roles else None
         self.bound_type = np.int32 if self.bits == 32 else np.int64
@@ -124,16 +125,18 @@ class Layout:
 
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf = self.tnf
-        watches, watchers = watch_lists(tnf, self.holes)
-        neighbours, groups = decision_variables(tnf)
+        fused_rows = None if self.arranged is None else arranged.watched(self.arranged)
+        watches, watchers = watch_lists(self.stored, self.holes, fused_rows)
+        neighbours, groups = decision_variables(tnf, self.stored.n_vars)
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
         return {
             **({} if self.holes is None else {"holes": self.holes.records}),
             "rows": columns(Row, op=tnf.op, x=tnf.x, y=tnf.y, z=tnf.z),
-            "watches": watches,
-            "watchers": watchers,
+            "store_watches": watches,
+            "store_watchers": watchers,
+            **arranged.pack(self.arranged),
             "tables": np.concatenate((tnf.tables, gaps)).astype(self.bound_type),
             "root_lower": self._with_words(tnf.lower, 0),
             "root_upper": self._with_words(tnf.upper, WHOLE_WORD),
@@ -148,7 +151,8 @@ class Layout:
 
     def _with_words(self, bounds: np.ndarray, word: int) -> np.ndarray:
         """The bounds as a store has them, with the same bound for each word of holes."""
-        return np.append(bounds, np.full(self.store_vars - len(bounds), word)).astype(self.bound_type)
+        words = self.store_vars - self.stored.n_vars
+        return np.append(bounds, np.full(words, word)).astype(self.bound_type)
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(records, lists, gaps) of all strategies, as strategies.pack: for neighbourhoods, for the warm start, then
@@ -180,15 +184,17 @@ class Layout:
 
     def _degrees(self) -> np.ndarray:
         """Initial failure weights (int32 [n]): the rows that watch a variable (dom/wdeg, Boussemart et al. 2004)."""
-        watches = self.arrays["watches"]
-        return np.ascontiguousarray((watches[:, 3] - watches[:, 0])[: self.tnf.n_vars], np.int32)
+        watches = self.arrays["store_watches"]
+        weights = np.zeros(self.tnf.n_vars, np.int32)
+        weights[: self.stored.n_vars] = (watches[:, 3] - watches[:, 0])[: self.stored.n_vars]
+        return weights
 
     def _set_capacities(self) -> None:
         settings, n = self.settings, self.store_vars
         self.level_capacity = _power_of_two((settings.level_capacity or strategies.most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
-        self.queue_capacity = settings.queue_capacity or self.tnf.n_rows
+        self.queue_capacity = settings.queue_capacity or self.n_running
         self.changed_capacity = settings.queue_capacity or n
         self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = _power_of_two(max(2 * settings.blocks, 64))
@@ -205,7 +211,12 @@ class Layout:
     @property
     def store_vars(self) -> int:
         """The number of pairs of bounds in a store: variables, and words of holes."""
-        return self.tnf.n_vars + (0 if self.holes is None else self.holes.n_words)
+        return self.stored.n_vars + (0 if self.holes is None else self.holes.n_words)
+
+    @property
+    def n_running(self) -> int:
+        """The number of rows that a block runs."""
+        return self.stored.n_rows + (0 if self.arranged is None else self.arranged.sums.n_rows)
 
     @property
     def n_islands(self) -> int:
@@ -239,8 +250,8 @@ class Layout:
 
     @property
     def marks_bytes(self) -> int:
-        """The size of an array with one bit for each row."""
-        return align16((self.tnf.n_rows + 31) // 32 * 4)
+        """The size of an array with one bit for each row that runs."""
+        return align16((self.n_running + 31) // 32 * 4)
 
     @property
     def rows_bytes(self) -> int:
@@ -252,13 +263,14 @@ class Layout:
 
     @property
     def stack_bytes(self) -> int:
-        """The size of one block's trail, retired rows, levels and path."""
+        """The size of one block's trail, retired rows, levels and path, and of values of variables beyond the store."""
         decision, entry, level = (ctypes.sizeof(record.of(self.bits)) for record in (Decision, TrailEntry, Level))
         return (
             align16(self.trail_capacity * entry)
-            + align16(self.tnf.n_rows * 4)
+            + align16(self.n_running * 4)
             + align16(self.level_capacity * level)
             + align16(self.path_capacity * decision)
+            + align16((self.tnf.n_vars - self.stored.n_vars) * self.bits // 8)
         )
 
     def roles(self) -> np.ndarray:
@@ -279,20 +291,16 @@ class Layout:
 
     def decision_sets(self) -> np.ndarray:
         """The decision sets that each variable is in, as bits (uint8 [n])."""
-        return decisions.decision_sets(self.tnf, self.arrays["neighbours"])
+        return decisions.decision_sets(self.tnf, decision_variables(self.tnf)[0])
 
     def rows_of_learners(self) -> dict[str, np.ndarray]:
-        """Wide rows, linear rows and clauses, and what the latter leave out, by the names in Problem. What the search
-        decides by name stays a variable, and what a wide row names."""
-        tnf = self.tnf
-        kept = np.zeros(tnf.n_vars, bool)
-        for strategy in tnf.strategies:
-            kept[strategy.variables] = kept[strategy.measured] = True
-        kept[self._warm_start()[0]] = True
-        if tnf.sense:
-            kept[tnf.objective] = True
-        kept[named_by(tnf.wides)] = True
-        return fused.pack(fuse(tnf, kept), tnf.n_vars) | wide.pack(tnf.wides, tnf.n_vars)
+        """Watch lists, wide rows, linear rows and clauses, by the names in Problem: see fused.py and wide.py."""
+        rows = fused.rows_of_learners(self.tnf, self._warm_start()[0], self.settings.fused is not False)
+        return self.watches_of_learners() | rows | wide.pack(self.tnf.wides, self.tnf.n_vars)
+
+    def watches_of_learners(self) -> dict[str, np.ndarray]:
+        """The watch lists of all ternary rows, by their names in Problem."""
+        return dict(zip(("watches", "watchers"), watch_lists(self.tnf)))
 
     def learn_bytes(self) -> int:
         """Memory of each block that learns, in bytes: its share, but no more than the fastest learner fills in days."""
@@ -335,7 +343,8 @@ class Layout:
         problem.use_weights = int(in_model or problem.lns_percent > 0)
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
-        problem.n_hole_words = self.store_vars - tnf.n_vars
+        problem.n_hole_words = self.store_vars - self.stored.n_vars
+        arranged.count(problem, tnf, self.arranged)
         problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip

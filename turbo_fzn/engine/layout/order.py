@@ -18,7 +18,7 @@ from turbo_fzn.tnf.language import TNF, Op
 def ordered_rows(tnf: TNF, order: str) -> TNF:
     """The model with its rows in the order named `order` (a name of ORDERS)."""
     places = ORDERS[order](tnf)
-    return replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places])
+    return replace(tnf, op=tnf.op[places], x=tnf.x[places], y=tnf.y[places], z=tnf.z[places], arranged=None)
 
 
 def _by_operator(tnf: TNF) -> np.ndarray:

@@ -36,9 +36,11 @@ def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
-def watch_lists(tnf: TNF, holes: Holes | None = None) -> tuple[np.ndarray, np.ndarray]:
+def watch_lists(
+    tnf: TNF, holes: Holes | None = None, others: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(watches int32 [n, 4], watchers int32 [k]) in the form of `Watch` of abi.py, for the variables and then the words
-    of holes. Fixed variables wake no rows.
+    of holes. Fixed variables wake no rows. `others`: (variables, changes, rows) of rows that are not ternary.
 
     A watcher is packed into one number, of variable, segment and row, since NumPy sorts numbers fastest.
     """
@@ -49,9 +51,11 @@ def watch_lists(tnf: TNF, holes: Holes | None = None) -> tuple[np.ndarray, np.nd
         mask[same] = 0
     segment = np.array([0, 0, 2, 1])  # lower only, either, upper only
     watchers = []
-    for variables, masks in ((x, x_mask), (y, y_mask), (z, z_mask)):
-        rows = np.flatnonzero((masks != 0) & (tnf.lower[variables] != tnf.upper[variables]))
-        watchers.append((variables[rows].astype(np.int64) * 3 + segment[masks[rows]]) << 32 | rows)
+    every = np.arange(tnf.n_rows)
+    parts = [(x, x_mask, every), (y, y_mask, every), (z, z_mask, every), *([others] if others is not None else [])]
+    for variables, masks, rows in parts:
+        wakes = np.flatnonzero((masks != 0) & (tnf.lower[variables] != tnf.upper[variables]))
+        watchers.append((variables[wakes].astype(np.int64) * 3 + segment[masks[wakes]]) << 32 | rows[wakes])
     n = tnf.n_vars
     if holes is not None:  # a word grows, as a lower bound does
         n, (words, rows) = n + holes.n_words, holes.watches

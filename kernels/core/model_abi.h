@@ -1,0 +1,54 @@
+// The records of the model in memory: rows, watch lists, strategies.
+// Printed from turbo_fzn/engine/abi/model_records.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
+#pragma once
+
+#include "port.h"
+
+// A propagator x = y op z; 16 bytes, so that a lane loads it at once.
+struct alignas(16) Row {
+  i32 op, x, y, z;
+};
+
+// The rows to wake when a bound of a variable changes: watchers[start, both) for its lower bound only, [both,
+// upper) for either, [upper, end) for its upper bound only.
+struct alignas(16) Watch {
+  i32 start, both, upper, end;
+};
+
+// A labelling strategy. From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds
+// the variable choice compares (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to
+// place i + 1 are the gaps in the domain of measured variable i, in order, each as the last value before it and the
+// first one behind it.
+struct alignas(16) Strategy {
+  i32 var_choice, value_choice, start, count;
+};
+
+// A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
+// LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND.
+struct alignas(16) Linear {
+  i64 low, high;
+  i32 start, end, truth, kind;
+};
+
+// `factor`, a positive number, times `side`: the side of the variable that grows with the sum.
+struct alignas(8) Term {
+  i32 side, factor;
+};
+
+// A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
+struct Wide {
+  i32 kind, start, end;
+};
+
+// Linear rows that the host posts to running learners (learn/posted.h): followed by POSTED_ROWS of type Posted.
+struct alignas(64) Postbox {
+  i64 version;  // grows with each row
+};
+
+// A row sum <= high; followed by POSTED_TERMS of type Term, of which `n_terms` are used.
+struct alignas(64) Posted {
+  i64 sequence;  // odd while it is written
+  i64 high;
+  i64 used;      // explanations by the row, in all learners
+  i32 n_terms;
+};
