@@ -8,6 +8,7 @@
 // one.
 #pragma once
 
+#include "bounds.h"
 #include "interval.h"
 #include "retire.h"
 #include "store.h"
@@ -18,6 +19,9 @@
 #ifndef SUM_GROUP
 #define SUM_GROUP WARP_LANES  // lanes that run a long row together
 #endif
+
+// A term's bound that is read again, beside a sum that had the bound of the first time, must not be looser.
+static_assert(!WHOLE_SUMS || !ROWS_WRITE_PLAINLY, "a bound that is lost would make others too tight");
 
 constexpr i64 NO_END = INT64_MAX;  // of a sum
 

@@ -96,20 +96,26 @@ DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
   }
 }
 
-// A step of a descent: a variable, and the direction in which it should move.
+// A step of a descent: a variable, or -1, and the direction in which it should move.
 struct Step { i32 var, sign; };
 
-// The steps from `var`, which should move in direction `sign`, to two other variables of a ternary row.
-DEVICE void ternary_steps(const Block& b, i32 index, i32 var, i32 sign, Step* steps) {
+// How likely a descent goes on to a variable.
+DEVICE double weight_of(const Block& b, Step s) { return is_fixed(b, s.var) ? 0 : gap_to_best(b, s.var, s.sign) + 0.01; }
+
+// From `var` to another variable of a ternary row.
+DEVICE Step ternary_step(const Block& b, LaneRandom& random, i32 index, i32 var, i32 sign) {
   Row row = load_constant(&b.problem->rows[index]);
-  i32 first = var == row.x ? row.y : row.x;
-  i32 second = row.op == OP_ELEMENT ? first : var == row.z ? row.y : row.z;
-  steps[0] = {first, sign_across(b, row, var, first, sign)};
-  steps[1] = {second, sign_across(b, row, var, second, sign)};
+  i32 one = var == row.x ? row.y : row.x;
+  i32 other = row.op == OP_ELEMENT ? one : var == row.z ? row.y : row.z;
+  Step first = {one, sign_across(b, row, var, one, sign)}, second = {other, sign_across(b, row, var, other, sign)};
+  double first_weight = weight_of(b, first), second_weight = weight_of(b, second);
+  if (first_weight == 0 && second_weight == 0) return {-1, 0};
+  return fine_fraction(next_random(random)) * (first_weight + second_weight) < first_weight ? first : second;
 }
 
-// The steps to two sides of a sum, drawn at random. Where one rises, another one falls.
-DEVICE void sum_steps(const Block& b, i32 index, i32 var, i32 sign, u64 draw, Step* steps) {
+// From `var` to another variable of a sum: of all of them, as it would be in a tree of ternary rows. Of sides that grow
+// together one falls where the other rises.
+DEVICE Step sum_step(const Block& b, LaneRandom& random, i32 index, i32 var, i32 sign) {
   const Problem* p = b.problem;
   const Linear r = sum_at(p, index);
   i32 n = count_sides(r), own = 0;
@@ -117,10 +123,17 @@ DEVICE void sum_steps(const Block& b, i32 index, i32 var, i32 sign, u64 draw, St
     i32 side = side_of_sum(p, r, i);
     if (side >> 1 == var) own = side;
   }
-  for (i32 i = 0; i < 2; ++i) {
-    i32 side = side_of_sum(p, r, (i32)below(draw, (u64)n, 16 * i));
-    steps[i] = {side >> 1, side != own && (side & 1) == (own & 1) ? -sign : sign};
+  Step chosen = {-1, 0};
+  double all = 0;
+  for (i32 i = 0; i < n; ++i) {
+    i32 side = side_of_sum(p, r, i);
+    if (side >> 1 == var) continue;
+    Step step = {side >> 1, (side & 1) == (own & 1) ? -sign : sign};
+    double weight = weight_of(b, step);
+    all += weight;
+    if (fine_fraction(next_random(random)) * all < weight) chosen = step;
   }
+  return chosen;
 }
 
 // Walks from the objective down to a variable that no row defines further. Returns the last variable.
@@ -133,16 +146,10 @@ DEVICE i32 descend(const Block& b, LaneRandom& random) {
       if (index < 0 || below(next_random(random), 4) == 0) break;
       continue;
     }
-    Step steps[2];
-    if (is_sum(p, index)) sum_steps(b, index, var, sign, next_random(random), steps);
-    else ternary_steps(b, index, var, sign, steps);
-    bool first_fixed = is_fixed(b, steps[0].var), second_fixed = is_fixed(b, steps[1].var);
-    if (first_fixed && second_fixed) break;
-    double first_gap = first_fixed ? 0 : gap_to_best(b, steps[0].var, steps[0].sign) + 0.01;
-    double second_gap = second_fixed ? 0 : gap_to_best(b, steps[1].var, steps[1].sign) + 0.01;
-    bool take_first = fine_fraction(next_random(random)) * (first_gap + second_gap) < first_gap;
-    var = steps[!take_first].var;
-    sign = steps[!take_first].sign;
+    Step next = is_sum(p, index) ? sum_step(b, random, index, var, sign) : ternary_step(b, random, index, var, sign);
+    if (next.var < 0) break;
+    var = next.var;
+    sign = next.sign;
     came_by = index;
     mark_free(b, var);
   }

@@ -52,7 +52,7 @@ EACH = {
             "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep"),
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
-            "bitset,sweep", "bitset,retire", "fused,retire", "fused,plain-bounds", "fused,recompute"),
+            "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute"),
 }  # fmt: skip
 SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds", "bitset"}
 BY_QUICK = [

@@ -52,6 +52,7 @@ ONE_MEMORY = "a CPU has one kind of memory"
 NO_LEVELS = "its blocks know no levels, where rows would come back"
 TERNARY = (("fused", False),)
 ALWAYS_TERNARY = "its blocks run ternary rows alone"
+READ_TWICE = "a sum reads bounds twice, and a lost one would be looser the second time"
 LOST = "a row that had retired could not mend a bound that was lost"
 
 VARIANTS = (
@@ -73,8 +74,8 @@ VARIANTS = (
             ("-DRETIRES_ROWS=1", "-DSCAN_ROWS=1"), (("retires", True),), engines=(CPU, GPU), group="retire",
             needs=SWEEPS, only=NO_LEVELS),
     Variant("plain-bounds", "rows write bounds without atomics; one whose bound is lost runs again",
-            ("-DPLAIN_BOUNDS=1",), engines=ON_GPU, only=ALONE,
-            against=(("retire", LOST), ("retire=scan", LOST))),
+            ("-DPLAIN_BOUNDS=1",), TERNARY, engines=ON_GPU, only=ALONE,
+            against=(("retire", LOST), ("retire=scan", LOST), ("fused", READ_TWICE))),
     Variant("recompute", "a step back computes the store anew from the root, along the path, without a trail",
             ("-DKEEPS_TRAIL=0",)),
     Variant(SPLIT, "the tree is split ahead, into --subproblems N parts; nothing is given away",
