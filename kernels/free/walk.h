@@ -100,7 +100,9 @@ DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {
 struct Step { i32 var, sign; };
 
 // How likely a descent goes on to a variable.
-DEVICE double weight_of(const Block& b, Step s) { return is_fixed(b, s.var) ? 0 : gap_to_best(b, s.var, s.sign) + 0.01; }
+DEVICE double weight_of(const Block& b, Step s) {
+  return is_fixed(b, s.var) ? 0 : gap_to_best(b, s.var, s.sign) + 0.01;
+}
 
 // From `var` to another variable of a ternary row.
 DEVICE Step ternary_step(const Block& b, LaneRandom& random, i32 index, i32 var, i32 sign) {
