@@ -85,8 +85,8 @@ DEVICE void run_lone_rows(const Block& b, i32 n_queue, bool overflowed) {
   }
 }
 
-// Runs the long sums of the queue, or of all rows, by groups of lanes. The first group is that of the last lanes, which
-// have no other row in a short round.
+// Runs the long sums of the queue by groups of lanes; where it overflowed, every one whose bit is set. The first group
+// is that of the last lanes, which have no other row in a short round.
 DEVICE void run_long_sums(const Block& b, i32 n_long, bool overflowed) {
   const Problem* p = b.problem;
   i32 member = lane() % SUM_GROUP, groups = lanes() / SUM_GROUP, group = groups - 1 - lane() / SUM_GROUP;

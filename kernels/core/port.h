@@ -29,7 +29,6 @@ DEVICE void barrier() { __syncthreads(); }
 DEVICE i32 block_add(i32* p, i32 v) { return atomicAdd_block(p, v); }
 DEVICE u32 block_or(u32* p, u32 v) { return atomicOr_block(p, v); }
 DEVICE u32 block_and(u32* p, u32 v) { return atomicAnd_block(p, v); }
-DEVICE u32 block_exchange(u32* p, u32 v) { return atomicExch_block(p, v); }
 DEVICE void block_max(i32* p, i32 v) { atomicMax_block(p, v); }
 DEVICE void block_min(i32* p, i32 v) { atomicMin_block(p, v); }
 DEVICE void block_max(i64* p, i64 v) { atomicMax_block((long long*)p, (long long)v); }
@@ -124,7 +123,6 @@ DEVICE void barrier() {}
 DEVICE i32 block_add(i32* p, i32 v) { i32 old = *p; *p = old + v; return old; }
 DEVICE u32 block_or(u32* p, u32 v) { u32 old = *p; *p = old | v; return old; }
 DEVICE u32 block_and(u32* p, u32 v) { u32 old = *p; *p = old & v; return old; }
-DEVICE u32 block_exchange(u32* p, u32 v) { u32 old = *p; *p = v; return old; }
 template <typename T> DEVICE void block_max(T* p, T v) { if (v > *p) *p = v; }
 template <typename T> DEVICE void block_min(T* p, T v) { if (v < *p) *p = v; }
 DEVICE u32 group_first(u32 v, i32) { return v; }

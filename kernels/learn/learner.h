@@ -214,6 +214,7 @@ DEVICE bool tell_solution(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) value_of(b, v) = sides(l).now[lower_side(v)];
   fix_links(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = value_of(b, v);
+  for (i32 v = 0; v < problem(l)->n_store_vars; ++v) b.upper[v] = b.lower[v];
   s.has_best = true;
   log_solution(l, s.best);
   statistics(b).propagations = progress(l).runs;

@@ -52,6 +52,7 @@ DEVICE void write_solution(const Block& b) {
 #ifdef FLOATS  // a box: all lower ends, then all upper ones
     values[i] = p->exports[i] < p->n_vars ? b.lower[p->exports[i]] : b.upper[p->exports[i] - p->n_vars];
 #else
+    ASSERT(p->exports[i] >= p->n_store_vars || is_fixed(b, p->exports[i]));
     values[i] = value_of(b, p->exports[i]);
 #endif
   }

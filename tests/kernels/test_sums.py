@@ -29,10 +29,6 @@ def many_lanes(text: str) -> OpenEngine:
 ENGINES = [one_lane, pytest.param(many_lanes, marks=pytest.mark.slow)]
 
 
-def term(coefficient: int, value: int) -> int:
-    return coefficient * value
-
-
 class Drawn:
     """Constraints over some variables, as FlatZinc and as a test of their values."""
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.clause_rows import Disjunctions, disjunctions
-from turbo_fzn.tnf.language import TNF, Op, Output
+from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears, linear_rows
-from turbo_fzn.tnf.wide import named_by, renumbered
 
 MOST_TERMS = 32  # below a link that stays
 SHORT = 4  # terms of a sum that a lane of a GPU runs by itself
@@ -43,7 +42,8 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
     number = np.arange(tnf.n_vars)
     if tnf.floats is not None or tnf.infeasible:
         return tnf, number
-    kept = named(tnf)
+    kept = np.zeros(tnf.n_vars, bool)
+    kept[tnf.named()] = True
     linears, either = linear_rows(tnf, kept, MOST_TERMS), disjunctions(tnf, kept)
     links, absorbed = linears.links | either.links, linears.absorbed | either.absorbed
     if not absorbed.any():
@@ -68,9 +68,9 @@ def as_sums(either: Disjunctions) -> Linears:
     """The disjunctions as sums of truths: at least one literal, or, with a head, none of them where it is false.
 
     A literal "v is 0" counts as -v, which is one less than its truth."""
-    row = np.repeat(np.arange(either.n_rows), np.diff(either.starts))
+    row = np.repeat(np.arange(either.n_clauses), np.diff(either.starts))
     negative = (either.literals & 1).astype(np.int32)
-    n_negative = np.bincount(row, weights=negative, minlength=either.n_rows).astype(np.int64)
+    n_negative = np.bincount(row, weights=negative, minlength=either.n_clauses).astype(np.int64)
     has_head, rising = either.heads >= 0, either.heads & 1 == 0
     flip = (has_head & rising)[row]  # x <-> one of them at least, so x <-> minus their number is at most -1
     sizes = np.diff(either.starts)
@@ -109,18 +109,6 @@ def by_size(rows: Linears) -> Linears:
     )
 
 
-def named(tnf: TNF) -> np.ndarray:
-    """The variables (bool [n]) that search, output, objective or a wide row names: these are no links."""
-    lists = [list for one in tnf.strategies for list in (one.variables, one.measured)]
-    lists += [one.variables for one in tnf.outputs] + [named_by(tnf.wides)]
-    lists += [tnf.warm_start[0]] if tnf.warm_start is not None else []
-    lists += [np.array([tnf.objective])] if tnf.objective >= 0 else []
-    found = np.zeros(tnf.n_vars, bool)
-    for variables in lists:
-        found[np.asarray(variables, np.int64)] = True
-    return found
-
-
 def moved_to(tnf: TNF, number: np.ndarray, rows: np.ndarray) -> TNF:
     """The TNF with `number` (int64 [n]) of each variable, and its rows in the order `rows`."""
     variables = np.argsort(number)
@@ -135,11 +123,7 @@ def moved_to(tnf: TNF, number: np.ndarray, rows: np.ndarray) -> TNF:
         z=z,
         lower=tnf.lower[variables],
         upper=tnf.upper[variables],
-        strategies=[replace(one, variables=new[one.variables], measured=new[one.measured]) for one in tnf.strategies],
-        outputs=[Output(one.name, one.kind, one.ranges, new[one.variables]) for one in tnf.outputs],
-        objective=int(new[tnf.objective]) if tnf.objective >= 0 else -1,
-        warm_start=None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1]),
-        wides=renumbered(tnf.wides, number),
+        **tnf.names_by(number),
         inner=None if tnf.inner is None else tnf.inner[variables],
     )
 

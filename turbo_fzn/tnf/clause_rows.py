@@ -35,20 +35,11 @@ class Clauses:
 
 
 @dataclass(frozen=True)
-class Disjunctions:
-    """Rows "head <-> one of the literals at least" over truth values of a TNF, and the rows that they replace: as in
-    Clauses, but that row i has a literal `heads`[i] (int32), NOBODY where it must be true."""
+class Disjunctions(Clauses):
+    """Rows "head <-> one of the literals at least", as Clauses: `heads` (int32) has the literal of each, NOBODY where
+    one must be true."""
 
     heads: np.ndarray
-    starts: np.ndarray
-    literals: np.ndarray
-    absorbed: np.ndarray
-    links: np.ndarray
-    order: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.heads)
 
 
 def disjunctions(tnf: TNF, kept: np.ndarray) -> Disjunctions:
@@ -58,8 +49,8 @@ def disjunctions(tnf: TNF, kept: np.ndarray) -> Disjunctions:
     starts = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.starts) for part in parts]))))
     literals, order = (np.concatenate(columns) for columns in zip(*((part.literals, part.order) for part in parts)))
     return Disjunctions(
-        heads.astype(np.int32), starts.astype(np.int32), literals.astype(np.int32),
-        parts[0].absorbed | parts[1].absorbed, parts[0].links | parts[1].links, order,
+        starts.astype(np.int32), literals.astype(np.int32), parts[0].absorbed | parts[1].absorbed,
+        parts[0].links | parts[1].links, order, heads.astype(np.int32),
     )  # fmt: skip
 
 
@@ -94,7 +85,7 @@ def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> Disjunctions:
     flip, x = int(op == Op.MIN), tnf.x[roots]
     heads = np.where(tnf.lower[x] == tnf.upper[x], NOBODY, 2 * x + flip)
     starts = np.concatenate(([0], np.cumsum(np.bincount(tree, minlength=len(roots)))))
-    return Disjunctions(heads, starts, 2 * leaves + flip, absorbed, gone, defining_order(links, trees, gone))
+    return Disjunctions(starts, 2 * leaves + flip, absorbed, gone, defining_order(links, trees, gone), heads)
 
 
 def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,11 +110,11 @@ def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: n
 def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray]:
     """(clause, literal) in ascending order: a clause of each disjunction, then those of two literals of each that has a
     head."""
-    tree, has_head = np.repeat(np.arange(rows.n_rows), np.diff(rows.starts)), rows.heads != NOBODY
+    tree, has_head = np.repeat(np.arange(rows.n_clauses), np.diff(rows.starts)), rows.heads != NOBODY
     owner = np.concatenate((tree, np.flatnonzero(has_head)))
     literal = np.concatenate((rows.literals, rows.heads[has_head] ^ 1))
     by_owner = np.argsort(owner, kind="stable")
     pairs = has_head[tree]
     first, second = rows.heads[tree[pairs]], rows.literals[pairs] ^ 1
-    owner = np.concatenate((owner[by_owner], rows.n_rows + np.repeat(np.arange(pairs.sum()), 2)))
+    owner = np.concatenate((owner[by_owner], rows.n_clauses + np.repeat(np.arange(pairs.sum()), 2)))
     return owner, np.concatenate((literal[by_owner], np.stack((first, second), axis=1).reshape(-1)))

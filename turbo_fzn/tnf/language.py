@@ -30,7 +30,7 @@ subproblem at a time), *path* (the decisions that lead to a subproblem), *root* 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -39,7 +39,7 @@ import numpy as np
 from turbo_fzn import floats
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.errors import InternalError, ModelError
-from turbo_fzn.tnf.wide import Wide, named_by
+from turbo_fzn.tnf.wide import Wide, named_by, renumbered
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
@@ -216,6 +216,25 @@ class TNF:
     def needs_learners(self) -> bool:
         """Whether wide rows say more than the rows do, so that only a learner searches for solutions."""
         return any(wide.alone for wide in self.wides)
+
+    def named(self, outputs: bool = True) -> np.ndarray:
+        """The variables (int64, some repeated) that search, objective or a wide row names, and the `outputs`."""
+        lists = [variables for one in self.strategies for variables in (one.variables, one.measured)]
+        lists += [one.variables for one in self.outputs] if outputs else []
+        lists += [self.warm_start[0]] if self.warm_start is not None else []
+        lists += [np.array([self.objective])] if self.objective >= 0 else []
+        return np.concatenate([named_by(self.wides), *lists]).astype(np.int64)
+
+    def names_by(self, number: np.ndarray) -> dict[str, Any]:
+        """The fields that name variables, but for rows, with a new `number` (int [n]) for each, by their names."""
+        new, warm = number.astype(np.int32), self.warm_start
+        return {
+            "strategies": [replace(s, variables=new[s.variables], measured=new[s.measured]) for s in self.strategies],
+            "outputs": [replace(one, variables=new[one.variables]) for one in self.outputs],
+            "objective": int(new[self.objective]) if self.objective >= 0 else -1,
+            "warm_start": None if warm is None else (new[warm[0]], warm[1]),
+            "wides": renumbered(self.wides, number),
+        }
 
     def require_learners(self, n_learners: int, n_blocks: int) -> None:
         """Raises InternalError where a block would search that does not know every constraint."""

@@ -25,9 +25,9 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
-from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats, Output
+from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats
 from turbo_fzn.tnf.spans import stretch
-from turbo_fzn.tnf.wide import all_of_class, named_by, renumbered
+from turbo_fzn.tnf.wide import all_of_class
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # called with (pass, variables, rows) after each pass
@@ -112,12 +112,7 @@ class _Simplifier:
         self.rows = Rows(*(column.astype(np.int64) for column in (tnf.op, tnf.x, tnf.y, tnf.z)))
         self.tables = tnf.tables
         self.removed: list[Rows] = []
-        mentioned = [one.variables for one in tnf.strategies] + [one.variables for one in tnf.outputs]
-        mentioned += [strategy.measured for strategy in tnf.strategies]
-        mentioned += [tnf.warm_start[0]] if tnf.warm_start is not None else []
-        mentioned += [np.array([tnf.objective])] if tnf.objective >= 0 else []
-        mentioned += [named_by(tnf.wides)]
-        self.mentioned = distinct(np.concatenate([np.zeros(0, np.int64), *mentioned]).astype(np.int64))
+        self.mentioned = distinct(tnf.named())
 
     def run(self, propagate: Propagate) -> None:
         self.reach_fixpoint(propagate)
@@ -378,14 +373,9 @@ class _Simplifier:
         tables, offsets = columns.compact_tables(rows, self.lower, self.upper, self.tables)
         z = np.where(ternary, number[np.where(ternary, rows.z, 0)], offsets)
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, number[rows.x], number[rows.y], z))
-        small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense)
+        names = tnf.names_by(number[representative])
+        small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense, **names)
         small.floats = self.floats_among(used)
-        new = number[representative].astype(np.int32)
-        small.strategies = [replace(s, variables=new[s.variables], measured=new[s.measured]) for s in tnf.strategies]
-        small.outputs = [Output(o.name, o.kind, o.ranges, new[o.variables]) for o in tnf.outputs]
-        small.objective = int(new[tnf.objective]) if tnf.objective >= 0 else -1
-        small.warm_start = None if tnf.warm_start is None else (new[tnf.warm_start[0]], tnf.warm_start[1])
-        small.wides = renumbered(tnf.wides, number[representative])
         small.inner = None if tnf.inner is None else self.inner()[used]
         position = np.where(representative == np.arange(len(number)), number, -1)
         return Simplified(

@@ -65,7 +65,6 @@ DEVICE void barrier() { meet(loom->block, MANY_LANES); }
 DEVICE i32 block_add(i32* p, i32 v) { may_change_lane(); i32 old = *p; *p = old + v; return old; }
 DEVICE u32 block_or(u32* p, u32 v) { may_change_lane(); u32 old = *p; *p = old | v; return old; }
 DEVICE u32 block_and(u32* p, u32 v) { may_change_lane(); u32 old = *p; *p = old & v; return old; }
-DEVICE u32 block_exchange(u32* p, u32 v) { may_change_lane(); u32 old = *p; *p = v; return old; }
 template <typename T> DEVICE void block_max(T* p, T v) { may_change_lane(); if (v > *p) *p = v; }
 template <typename T> DEVICE void block_min(T* p, T v) { may_change_lane(); if (v < *p) *p = v; }
 

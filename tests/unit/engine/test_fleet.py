@@ -5,6 +5,8 @@ On a CUDA driver in Python (fake_cuda.py), which refuses what is asked of a devi
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -77,6 +79,24 @@ def test_several_gpus_answer_as_one(three_gpus, name):
         told = [sorted(repr(sorted(found.items())) for found in result.solutions) for result in (one, all_of_them)]
         assert told[0] == told[1]
         assert all_of_them.statistics["nodes"] == one.statistics["nodes"], "each part of the tree was searched once"
+
+
+@pytest.mark.parametrize("name", ["queens", "steiner_triples", "all_interval", "pigeons"])
+def test_stores_with_inner_links_share_the_tree_with_those_without(three_gpus, monkeypatch, name):
+    """No decision is about a link, so each can take what the others give away."""
+    make, stored = gpu.GpuEngine._prepare, []
+
+    def of_two_kinds(self, here, tnf, exports, settings):
+        make(self, here, tnf, exports, replace(settings, fused=settings.device == 1))
+        stored.append(self.layout.stored.n_vars)
+
+    text = re.sub(r" *:: *\w+_search\(.*\) satisfy", " satisfy", (CORPUS / f"{name}.fzn").read_text())
+    asked = {"arch": "gpu", "blocks": 3, "all_solutions": True, "lns": "off", "check": True}
+    one = solve_text(text, gpus="1", **asked)
+    monkeypatch.setattr(gpu.GpuEngine, "_prepare", of_two_kinds)
+    together = solve_text(text, gpus="all", **asked)
+    told = [sorted(repr(sorted(found.items())) for found in result.solutions) for result in (one, together)]
+    assert together.status == one.status and told[0] == told[1] and len(set(stored)) == 2
 
 
 def test_devices_search_different_neighbourhoods(three_gpus, monkeypatch):

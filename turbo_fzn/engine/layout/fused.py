@@ -11,19 +11,13 @@ from turbo_fzn.engine.layout.watch import wake_lists
 from turbo_fzn.tnf.fuse import Fused, fuse
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
-from turbo_fzn.tnf.wide import named_by
 
 
-def rows_of_learners(tnf: TNF, warm_start: np.ndarray, fuses: bool) -> dict[str, np.ndarray]:
+def rows_of_learners(tnf: TNF, fuses: bool) -> dict[str, np.ndarray]:
     """Linear rows and clauses, and what they leave out, by the names in Problem; none unless the learner `fuses`. What
     the search decides by name stays a variable, and what a wide row names."""
     kept = np.full(tnf.n_vars, not fuses)
-    for strategy in tnf.strategies:
-        kept[strategy.variables] = kept[strategy.measured] = True
-    kept[warm_start] = True
-    if tnf.sense:
-        kept[tnf.objective] = True
-    kept[named_by(tnf.wides)] = True
+    kept[tnf.named(outputs=False)] = True
     return pack(fuse(tnf, kept), tnf.n_vars)
 
 

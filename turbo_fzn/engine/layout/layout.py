@@ -127,7 +127,7 @@ class Layout:
         tnf = self.tnf
         fused_rows = None if self.arranged is None else arranged.watched(self.arranged)
         watches, watchers = watch_lists(self.stored, self.holes, fused_rows)
-        neighbours, groups = decision_variables(tnf, self.stored.n_vars)
+        neighbours, groups = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
@@ -291,11 +291,11 @@ class Layout:
 
     def decision_sets(self) -> np.ndarray:
         """The decision sets that each variable is in, as bits (uint8 [n])."""
-        return decisions.decision_sets(self.tnf, decision_variables(self.tnf)[0])
+        return decisions.decision_sets(self.tnf, decision_variables(self.tnf, self.tnf.n_vars)[0])
 
     def rows_of_learners(self) -> dict[str, np.ndarray]:
         """Watch lists, wide rows, linear rows and clauses, by the names in Problem: see fused.py and wide.py."""
-        rows = fused.rows_of_learners(self.tnf, self._warm_start()[0], self.settings.fused is not False)
+        rows = fused.rows_of_learners(self.tnf, self.settings.fused is not False)
         return self.watches_of_learners() | rows | wide.pack(self.tnf.wides, self.tnf.n_vars)
 
     def watches_of_learners(self) -> dict[str, np.ndarray]:

@@ -11,11 +11,10 @@ from turbo_fzn.tnf.language import TNF, Op
 FURTHEST_OWNER = 16
 
 
-def decision_variables(tnf: TNF, n_vars: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def decision_variables(tnf: TNF, n_vars: int) -> tuple[np.ndarray, np.ndarray]:
     """(variables, numbers of their strategies), int32 each: the distinct unfixed variables of the strategies, in order,
-    or the first `n_vars`, or all, where it has no strategies; without the objective, which must improve."""
-    named = [strategy.variables for strategy in tnf.strategies]
-    named = named or [np.arange(tnf.n_vars if n_vars is None else n_vars)]
+    or the first `n_vars` where it has no strategies; without the objective, which must improve."""
+    named = [strategy.variables for strategy in tnf.strategies] or [np.arange(n_vars)]
     every = np.concatenate(named)
     groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
     wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
