@@ -176,7 +176,7 @@ OPTIONS = (
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower` and `soloist`; only threads of a CPU learn. `auto`: in free "
+        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only threads of a CPU learn. `auto`: in free "
              "search, and to optimise along an annotation. A role may be followed by the set of variables that it "
              "decides first, as in `finder:truths`, or by several sets, which get equal work, as in "
              "`finder:all+labelled`. The sets are `all`, `truths`, `unlinked` and `labelled`."),

@@ -25,7 +25,7 @@ constexpr i32 FIRST_ANNOTATED = 2;  // the first one of the model
 constexpr i32 SHARE_UNIT = 65536;  // the whole, of a share of variables
 constexpr i32 N_EXTENTS = 2;  // of neighbourhoods: with and without whole arrays of variables set free
 constexpr i32 N_SIZES = 4;  // of neighbourhoods: how long they may be searched
-constexpr i32 N_METHODS = 12;
+constexpr i32 N_METHODS = 13;
 constexpr i32 N_ACTIVITIES = 6;
 constexpr i32 N_DECISION_SETS = 4;
 constexpr i32 FIRST_RESTART = 5;  // the method from which on they are restarts
@@ -74,7 +74,7 @@ enum ValueChoice {
 enum Method {
   METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_WEIGHTED = 5,
   METHOD_ANNOTATED = 6, METHOD_PROBE = 7, METHOD_PROVER = 8, METHOD_FINDER = 9, METHOD_FOLLOWER = 10,
-  METHOD_SOLOIST = 11,
+  METHOD_SOLOIST = 11, METHOD_CORES = 12,
 };
 
 // The variables that a learner decides before all others (decisions.py).
@@ -152,6 +152,7 @@ struct LearnStatistics {
   i64 heard;               // clauses received from them
   i64 explanations;        // of rows
   i64 premises;
+  i64 cores;               // of the objective's terms (learn/cores.h)
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
@@ -162,28 +163,6 @@ struct ProofLog {
   i64 written, taken;
   i64 clauses;   // the number of clauses that have been named
   i32 stopped;   // set by the host: nothing more is wanted
-};
-
-// A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
-// tree, and numbers its nodes from 0; the parent of a root is -1.
-struct TraceRecord {
-  i64 lower, upper;
-  i32 tree, node, parent, alternative, children, status, var;
-};
-
-// The choice point of an open level.
-struct TraceBranch {
-  i32 node, children;
-};
-
-// The ring of the search tree's nodes, from the block that searches to the host.
-struct Trace {
-  TraceRecord* records;
-  TraceBranch* branches;
-  i64 capacity, written, taken;
-  i64 lower;  // the decision that leads to the current node
-  i64 upper;
-  i32 tree, next, parent, alternative, var;
 };
 
 // `var` is restricted to lower..upper.
@@ -206,6 +185,28 @@ struct Level {
   i32 trail_start, path_start, retired_start;
   i32 strategy, position;
   i32 output_position;  // place of the first unfixed output variable before the choice
+};
+
+// A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own
+// tree, and numbers its nodes from 0; the parent of a root is -1.
+struct TraceRecord {
+  i64 lower, upper;
+  i32 tree, node, parent, alternative, children, status, var;
+};
+
+// The choice point of an open level.
+struct TraceBranch {
+  i32 node, children;
+};
+
+// The ring of the search tree's nodes, from the block that searches to the host.
+struct Trace {
+  TraceRecord* records;
+  TraceBranch* branches;
+  i64 capacity, written, taken;
+  i64 lower;  // the decision that leads to the current node
+  i64 upper;
+  i32 tree, next, parent, alternative, var;
 };
 
 // Words shared by all blocks. The host writes `stop`, `consumed` and `host_*` while the kernel is running. Every
@@ -308,14 +309,14 @@ struct Problem {
   char* outbox;                       // in host memory
   char* inbox;
   char* workspace;                    // workspace_bytes a block
-  i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes, parcel_bytes;
+  i64 workspace_bytes, pool_slot_bytes, ring_slot_bytes;
   i64 seed;
   i32 n_vars, n_rows, n_strategies, n_exports, n_neighbours, n_groups, n_islands;
   i32 objective, sense;
   i32 changed_capacity, queue_capacity, trail_capacity, level_capacity, path_capacity;
   i32 pool_slots, pool_path, ring_slots;
   i32 parcels;                        // that fit the outbox and the inbox; 0 where no other engines share the tree
-  i32 parcel_path;
+  i32 parcel_path, parcel_bytes, n_goal_terms;
   i32 lns_percent;                    // share of the blocks that search neighbourhoods once there is an incumbent
   i32 n_blocks, use_weights;
   i32 project;                        // one solution for each assignment of the output variables is enough
@@ -347,7 +348,8 @@ struct Problem {
   const i32* wide_wakes;              // as `linear_wakes`
   i32 n_wides, most_arguments;
   Postbox* posted;                    // null where the host posts no rows
-  i64 posted_bytes;                   // of a row in it, with its terms
+  i32 posted_bytes;                   // of a row in it, with its terms
+  i32 n_counters;                     // of a learner, in its own copy (learn/counters.h)
   i32 n_store_vars;                   // the first variables are in a block's store (tnf/arrange.py)
   i32 n_store_rows;                   // and the first rows run in it, with sums
   i32 n_sums;
@@ -358,6 +360,8 @@ struct Problem {
   const Term* sum_terms;
   const i32* defining_rows;           // of the variables that are not in the store
   const i32* defining_levels;         // where each level begins among these, and the last one ends
+  const Term* goal_terms;             // sense * objective is goal_constant and the sum of these
+  const i64* goal_constant;
 };
 
 #include "abi_check.h"

@@ -16,6 +16,7 @@ enum Ablation {
   WITHOUT_FUSION = 256,  // all learners have ternary rows
   WITHOUT_WIDE = 512,    // nobody reasons about a constraint as a whole; nor has fused rows, which may lean on that
   WITHOUT_ENERGY = 1024,  // of windows of time; the time table stays
+  WITHOUT_CORES = 2048,   // of an objective's terms; probes instead
 };
 #ifndef LEARN_WITHOUT
 #define LEARN_WITHOUT 0

@@ -19,6 +19,7 @@
 #include "all_different.h"
 #include "circuit.h"
 #include "clauses.h"
+#include "counters.h"
 #include "cumulative.h"
 #include "delay.h"
 #include "element.h"
@@ -88,6 +89,7 @@ DEVICE bool run_wide(Learner& l, i32 row) {
 // A row that is not ternary.
 DEVICE bool run_whole(Learner& l, i32 row) {
   if (is_wide(problem(l), row)) return run_wide(l, row);
+  if (is_counter(problem(l), row)) return run_counter(l, row);
   const Linear& r = linear_at(problem(l), row);
   progress(l).runs += 1 + (r.end - r.start) / TERMS_A_RUN;
   return run_linear(l, row);
@@ -206,6 +208,7 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
     }
   }
   wake_posted(l, e.side, self);
+  wake_counters(l, e);
   for (i32 i = own.start[AT_ONCE]; i < own.start[SUMS]; ++i) {
     if (!wake_row(l, w.rows[i], self, at_once)) return false;
   }

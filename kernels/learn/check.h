@@ -11,6 +11,7 @@
 #include "../core/propagate.h"
 #include "check_wide.h"
 #include "clauses.h"
+#include "counters.h"
 #include "delay.h"
 #include "linear.h"
 #include "literal.h"
@@ -67,8 +68,19 @@ static bool may_linear_hold(const Learner& l, const Linear& r, const bound_t* pl
   return (may_hold && meets) || (may_fail && (least != r.high || most != r.high));
 }
 
-// Whether a linear or wide row may have a solution between the bounds.
+// Whether no more of a counter's literals are true than it may say.
+static bool may_count_them(const Learner& l, i32 row, const bound_t* plain) {
+  const Counters& s = counters(l);
+  i32 counter = counter_of(problem(l), row), count = 0;
+  for (i32 i = s.starts[counter]; i < s.starts[counter + 1]; ++i) {
+    count += plain[s.literals[i].side] >= s.literals[i].k;
+  }
+  return count <= -(value_t)plain[upper_side(counter_var(problem(l), counter))];
+}
+
+// Whether a row that is not ternary may have a solution between the bounds.
 static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
+  if (is_counter(problem(l), row)) return counter_of(problem(l), row) >= counters(l).made || may_count_them(l, row, plain);
   if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
   const Wide& r = wide_at(problem(l), row);
   switch (r.kind) {
@@ -109,6 +121,17 @@ static void shave_linear(const Learner& l, i32 row, bound_t* plain, bool* change
   if (r.kind != LINEAR_RANGE) shave_variable(l, row, plain, r.truth, changed);
 }
 
+// The variables of the literals, and the counter's own.
+static void shave_counter(const Learner& l, i32 row, bound_t* plain, bool* changed) {
+  const Counters& s = counters(l);
+  i32 counter = counter_of(problem(l), row);
+  if (counter >= s.made) return;
+  for (i32 i = s.starts[counter]; i < s.starts[counter + 1]; ++i) {
+    shave_side(l, row, plain, opposite(s.literals[i].side), changed);
+  }
+  shave_side(l, row, plain, lower_side(counter_var(problem(l), counter)), changed);
+}
+
 // Edges become false, and loops true. The row looks at one edge at a time, also where two have the same truth.
 static void shave_edges(const Learner& l, i32 row, bound_t* plain, bool* changed) {
   const Wide& r = wide_at(problem(l), row);
@@ -134,9 +157,10 @@ static void shave_wide(const Learner& l, i32 row, bound_t* plain, bool* changed)
   }
 }
 
-// One run of a linear or wide row over `plain`. Whether it is consistent; `changed` when something grew.
+// One run of a row that is not ternary over `plain`. Whether it is consistent; `changed` when something grew.
 static bool run_whole_plainly(const Learner& l, i32 row, bound_t* plain, bool* changed) {
   if (is_linear(problem(l), row)) shave_linear(l, row, plain, changed);
+  else if (is_counter(problem(l), row)) shave_counter(l, row, plain, changed);
   else shave_wide(l, row, plain, changed);
   return may_hold(l, row, plain);
 }
@@ -151,7 +175,7 @@ static bool is_place_refuted(const Learner& l, const Wide& r, bound_t* plain, Li
 
 // The premises were true before t, and with them the row refutes that `a` is false.
 OUTLINE void check_whole(const Learner& l, i32 row, const Premises& why, Literal a, i32 t) {
-  bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
+  bound_t* plain = new bound_t[(u64)n_sides(problem(l))];
   for (i32 side = 0; side < n_sides(problem(l)); ++side) plain[side] = sides(l).root[side];
   bool good = true;
   for (i32 i = 0; i < why.count; ++i) {
@@ -252,14 +276,14 @@ static bool is_refuted(const Learner& l, bound_t* plain) {
 
 // Checks the clause in learned(l), before it is stored.
 OUTLINE void check_learned(const Learner& l) {
-  bound_t* plain = new bound_t[2 * (u64)problem(l)->n_vars];
+  bound_t* plain = new bound_t[(u64)n_sides(problem(l))];
   if (!is_refuted(l, plain)) ++statistics(l).explanation_errors;
   delete[] plain;
 }
 
 // Checks that at a fixpoint of propagation no row can tighten a bound.
 OUTLINE void check_fixpoint(const Learner& l) {
-  u64 n = 2 * (u64)problem(l)->n_vars;
+  u64 n = (u64)n_sides(problem(l));
   bound_t* plain = new bound_t[n];
   for (u64 side = 0; side < n; ++side) plain[side] = sides(l).now[side];
   bool changed = false;

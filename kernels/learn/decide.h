@@ -36,12 +36,12 @@ struct Guidance {
 
 PART(Guidance, guidance);
 
-DEVICE i64 guidance_bytes(const Problem* p) { return p->n_vars * 3 * (i64)sizeof(bound_t); }
+DEVICE i64 guidance_bytes(const Problem* p) { return n_all_vars(p) * 3 * (i64)sizeof(bound_t); }
 
 DEVICE void take_memory(Guidance& s, const Problem* p, Room& room) {
-  s.phase = take<bound_t>(room, p->n_vars);
-  s.split = take<bound_t>(room, p->n_vars);
-  s.best = take<bound_t>(room, p->n_vars);
+  s.phase = take<bound_t>(room, n_all_vars(p));
+  s.split = take<bound_t>(room, n_all_vars(p));
+  s.best = take<bound_t>(room, n_all_vars(p));
 }
 
 // Sets the phases to the values that the annotation tries first.

@@ -53,9 +53,14 @@ static_assert(sizeof(ExchangeRing) == (8 + EXCHANGE_SLOTS * sizeof(ExchangeSlot)
 
 DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) { return (ExchangeRing*)p->exchange + block; }
 
+// Short enough, and of variables that others have.
 DEVICE bool is_told(const Learner& l) {
   const Learned& clause = learned(l);
-  return clause.size <= TOLD_SIZE || (clause.lbd <= TOLD_LBD && clause.size <= EXCHANGE_LITERALS);
+  if (clause.size > TOLD_SIZE && (clause.lbd > TOLD_LBD || clause.size > EXCHANGE_LITERALS)) return false;
+  for (i32 i = 0; i < clause.size; ++i) {
+    if (var_of(clause.literals[i].side) >= problem(l)->n_vars) return false;
+  }
+  return true;
 }
 
 // Raises the units to at least these values, one for each side.
@@ -147,7 +152,7 @@ DEVICE void adopt_units(Learner& l) {
   i64 version = global_load(&problem(l)->units->version);
   if (version == exchange(l).units_seen) return;
   exchange(l).units_seen = version;
-  for (i32 side = 0; side < n_sides(problem(l)); ++side) {
+  for (i32 side = 0; side < 2 * problem(l)->n_vars; ++side) {
     bound_t k = global_load(&unit_words(problem(l))[side]);
     if (k > sides(l).now[side] && !is_link(problem(l), var_of(side))) set_root(l, side, k);
   }

@@ -8,6 +8,7 @@
 #include "all_different.h"
 #include "circuit.h"
 #include "clauses.h"
+#include "counters.h"
 #include "cumulative.h"
 #include "element.h"
 #include "energy.h"
@@ -38,9 +39,10 @@ struct Reasons {
 PART(Reasons, reasons);
 
 // A linear row names both sides of each term at most, and its truth; a wide row both sides of each variable. And there
-// is what a conflict contradicts.
+// is what a conflict contradicts. A counter names each of its literals.
 DEVICE i32 most_premises(const Problem* p) {
-  return maximum(MOST_PREMISES, 2 * maximum(p->most_terms, p->most_arguments) + 2);
+  i32 most = 2 * maximum(p->most_terms, p->most_arguments);
+  return maximum(MOST_PREMISES, maximum(most, most_counted(p)) + 2);
 }
 DEVICE i64 reasons_bytes(const Problem* p) {
   return N_REASONS * (i64)most_premises(p) * (i64)sizeof(Literal);
@@ -113,7 +115,9 @@ DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& 
 
 // A row that is not ternary.
 DEVICE void explain_whole(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  bool good = is_wide(problem(l), row) ? explain_wide(l, row, a, t, why) : explain_linear(l, row, a, t, why);
+  bool good = is_wide(problem(l), row)      ? explain_wide(l, row, a, t, why)
+              : is_counter(problem(l), row) ? explain_counter(l, row, a, t, why)
+                                            : explain_linear(l, row, a, t, why);
   ASSERT(good);
 #ifdef CHECK_EXPLANATIONS
   check_whole(l, row, why, a, t);

@@ -24,17 +24,17 @@ struct Heap {
 
 PART(Heap, heap);
 
-DEVICE i64 heap_bytes(const Problem* p) { return p->n_vars * (i64)(sizeof(double) + 2 * sizeof(i32)); }
+DEVICE i64 heap_bytes(const Problem* p) { return n_all_vars(p) * (i64)(sizeof(double) + 2 * sizeof(i32)); }
 
 DEVICE void take_memory(Heap& s, const Problem* p, Room& room) {
-  s.activity = take<double>(room, p->n_vars);
-  s.vars = take<i32>(room, p->n_vars);
-  s.place = take<i32>(room, p->n_vars);
+  s.activity = take<double>(room, n_all_vars(p));
+  s.vars = take<i32>(room, n_all_vars(p));
+  s.place = take<i32>(room, n_all_vars(p));
 }
 
 DEVICE void clear_heap(Learner& l) {
   Heap& s = heap(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) {
+  for (i32 v = 0; v < n_all_vars(problem(l)); ++v) {
     s.activity[v] = 0;
     s.place[v] = -1;
   }
@@ -82,8 +82,9 @@ DEVICE void sink(Learner& l, i32 i) {
   put_at(l, i, var);
 }
 
+// Puts a variable of the model into the heap; nobody decides on a counter.
 DEVICE void insert(Learner& l, i32 var) {
-  if (heap(l).place[var] >= 0) return;
+  if (var >= problem(l)->n_vars || heap(l).place[var] >= 0) return;
   put_at(l, heap(l).size++, var);
   rise(l, heap(l).place[var]);
 }
@@ -123,7 +124,7 @@ DEVICE void bump(Learner& l, i32 var) {
   ASSERT(is_variable(l, var) && s.step > 0 && s.activity[var] >= 0);
   s.activity[var] += s.step;
   if (s.activity[var] > ACTIVITY_MOST) {
-    for (i32 v = 0; v < problem(l)->n_vars; ++v) s.activity[v] /= ACTIVITY_MOST;
+    for (i32 v = 0; v < n_all_vars(problem(l)); ++v) s.activity[v] /= ACTIVITY_MOST;
     s.step /= ACTIVITY_MOST;
   }
   if (s.place[var] >= 0) rise(l, s.place[var]);

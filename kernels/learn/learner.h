@@ -24,6 +24,8 @@
 #include "advance.h"
 #include "analyse.h"
 #include "clauses.h"
+#include "cores.h"
+#include "counters.h"
 #include "decide.h"
 #include "exchange.h"
 #include "heap.h"
@@ -91,6 +93,8 @@ DEVICE bool clear_learner(Learner& l) {
   clear_heap(l);
   clear_guidance(l);
   clear_restarts(l);
+  clear_counters(l);
+  clear_cores(l);
   sort_all_wakes(l);
   set_first_activities(l);
   take_part(l);
@@ -209,6 +213,7 @@ DEVICE void fix_links(const Learner& l) {
 // Publishes a solution: all variables are fixed, at the fixpoint. False when one solution is enough.
 DEVICE bool tell_solution(Learner& l) {
   ASSERT(are_all_fixed(l) && is_queue_empty(l));
+  if (seeks_cores(l)) cores(l).satisfied = true;
   const Block& b = block(l);
   Guidance& s = guidance(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) value_of(b, v) = sides(l).now[lower_side(v)];
@@ -248,6 +253,18 @@ DEVICE bool has_room_to_suppose(const Learner& l) {
   return t.size < t.capacity && t.level < t.level_capacity;
 }
 
+// Opens a level with a decision. False when the search is over, for lack of room.
+DEVICE bool decide(Learner& l, Literal a) {
+  ASSERT(is_open(l, a) && trail(l).head == trail(l).size);
+  if (!has_room_to_suppose(l)) return make_room_by_restart(l);
+#ifdef CHECK_EXPLANATIONS
+  check_supposed(l, a);
+#endif
+  suppose(l, a);
+  tell_counts(block(l));
+  return true;
+}
+
 // The next decision or restart after a fixpoint. False when the search is over.
 DEVICE bool step(Learner& l) {
   Literal a;
@@ -264,20 +281,18 @@ DEVICE bool step(Learner& l) {
       return true;
     }
     i64 leap = t.level == 0 ? next_leap(l) : 0;
+    if (seeks_cores(l)) {
+      Supposing next = seek_core(l, &a);
+      if (next == AT_ROOT) return !t.exhausted;
+      if (next == SUPPOSED) return decide(l, a);
+    }
     if (t.level == 0 && restarts(l).probing && !is_fixed(l, problem(l)->objective)) a = probe_literal(l);
     else if (leap > 1) a = leap_literal(l, leap);
     else if (!choose_literal(l, restarts(l).part == METHOD_FOLLOWER, &a)) {
       return are_stated_clauses_true(l) ? tell_solution(l) : make_room_by_restart(l);
     }
   }
-  ASSERT(is_open(l, a) && t.head == t.size);
-  if (!has_room_to_suppose(l)) return make_room_by_restart(l);
-#ifdef CHECK_EXPLANATIONS
-  check_supposed(l, a);
-#endif
-  suppose(l, a);
-  tell_counts(block(l));
-  return true;
+  return decide(l, a);
 }
 
 DEVICE void search_learning(Learner& l) {
@@ -291,14 +306,15 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Half of the learners of each role have, since neither way
-// is better on all models: with fewer variables a learner is faster, with more its clauses can be stronger.
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Every second one has, since neither way is better on all
+// models: with fewer variables a learner is faster, with more its clauses can be stronger. Roles come in turn, an odd
+// number of them, so this halves each role.
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
   bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
   if (IS_LOGGED) return false;
-  return may && (number + number / (N_METHODS - FIRST_LEARNER)) % 2 == 0;
+  return may && number % 2 == 0;
 }
 
 // The model of this learner: a copy, which may be without fused rows, and has room for posted ones.
@@ -310,6 +326,7 @@ DEVICE Problem rows_of(const Block& b) {
   }
   if (is_left_out(WITHOUT_WIDE) || IS_LOGGED) own.n_wides = own.most_arguments = 0;
   expect_rows(own);
+  if (may_seek_cores(b, own)) own.n_counters = counters_in(own.learn_bytes);
   return own;
 }
 

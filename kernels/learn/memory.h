@@ -12,6 +12,8 @@
 #include "advance.h"
 #include "analyse.h"
 #include "clauses.h"
+#include "cores.h"
+#include "counters.h"
 #include "decide.h"
 #include "delay.h"
 #include "exchange.h"
@@ -47,6 +49,8 @@ struct WholeLearner : Learner {
   Restarts restarts;
   Exchange exchange;
   PostedRows posted;
+  Counters counters;
+  Cores cores;
 };
 
 #define FOUND(Type, name)                                                     \
@@ -71,6 +75,8 @@ FOUND(Guidance, guidance)
 FOUND(Restarts, restarts)
 FOUND(Exchange, exchange)
 FOUND(PostedRows, posted)
+FOUND(Counters, counters)
+FOUND(Cores, cores)
 #undef FOUND
 
 constexpr i32 SPARE_BYTES = 4096;  // for alignment
@@ -81,7 +87,7 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
          learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + delays_bytes(p) + heap_bytes(p) +
-         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p);
+         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p) + counters_bytes(p) + cores_bytes(p);
 }
 
 // Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
@@ -108,6 +114,8 @@ DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   take_memory(l.guidance, p, room);
   take_memory(l.exchange, p, room);
   take_memory(l.posted, p, room);
+  take_memory(l.counters, p, room);
+  take_memory(l.cores, p, room);
   ASSERT(room.next <= memory + bytes);
   return true;
 }

@@ -13,12 +13,17 @@ DEVICE bool is_learner(const Problem* p, i32 block) { return p->roles && p->role
 // In a learner's model with fused rows (turbo_fzn/tnf/fuse.py): whether fused rows replace this row, and whether no row
 // is left that has this variable.
 DEVICE bool is_absorbed(const Problem* p, i32 row) { return p->n_links && p->absorbed[row]; }
-DEVICE bool is_link(const Problem* p, i32 var) { return p->n_links && p->links[var]; }
+DEVICE bool is_link(const Problem* p, i32 var) { return p->n_links && var < p->n_vars && p->links[var]; }
 
-// Its rows by number: ternary ones, linear ones (linear.h), wide ones (wide.h).
-DEVICE i32 n_all_rows(const Problem* p) { return p->n_rows + p->n_linears + p->n_wides; }
+// Its variables: those of the model, then counters (counters.h).
+DEVICE i32 n_all_vars(const Problem* p) { return p->n_vars + p->n_counters; }
+
+// Its rows by number: ternary ones, linear ones (linear.h), wide ones (wide.h), counters.
+DEVICE i32 n_model_rows(const Problem* p) { return p->n_rows + p->n_linears + p->n_wides; }
+DEVICE i32 n_all_rows(const Problem* p) { return n_model_rows(p) + p->n_counters; }
 DEVICE bool is_linear(const Problem* p, i32 row) { return p->n_rows <= row && row < p->n_rows + p->n_linears; }
-DEVICE bool is_wide(const Problem* p, i32 row) { return p->n_rows + p->n_linears <= row && row < n_all_rows(p); }
+DEVICE bool is_wide(const Problem* p, i32 row) { return p->n_rows + p->n_linears <= row && row < n_model_rows(p); }
+DEVICE bool is_counter(const Problem* p, i32 row) { return row >= n_model_rows(p); }
 
 // Each one is a WholeLearner (memory.h).
 struct Learner {

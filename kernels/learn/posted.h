@@ -30,7 +30,7 @@ struct PostedRows {
 PART(PostedRows, posted);
 
 DEVICE Posted* posted_at(const Problem* p, i32 place) {
-  return (Posted*)((char*)(p->posted + 1) + place * p->posted_bytes);
+  return (Posted*)((char*)(p->posted + 1) + (i64)place * p->posted_bytes);
 }
 DEVICE Term* posted_terms(Posted* row) { return (Term*)(row + 1); }
 

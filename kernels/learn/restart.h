@@ -79,6 +79,7 @@ DEVICE void clear_restarts(Learner& l) {
 }
 
 DEVICE bool is_prover(const Learner& l) { return restarts(l).part == METHOD_PROVER; }
+DEVICE bool restarts_by_levels(const Learner& l) { return is_prover(l) || restarts(l).part == METHOD_CORES; }
 
 DEVICE void note_lbd(Learner& l) {
   ASSERT(learned(l).lbd > 0);
@@ -93,7 +94,7 @@ DEVICE bool wants_restart(const Learner& l) {
   if (trail(l).level == 0) return false;
   if (clauses(l).full || lists(l).full) return true;
   const Restarts& s = restarts(l);
-  if (is_prover(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
+  if (restarts_by_levels(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
   return s.conflicts_here >= s.conflict_limit;
 }
 
@@ -110,11 +111,14 @@ DEVICE bool takes_turns(const Learner& l) {
   return role == METHOD_SOLOIST || (role == METHOD_FOLLOWER && is_only_learner(l));
 }
 
+// Who proves bounds by cores, where the learner can have any, else by probes.
+DEVICE i32 seeker_of_bounds(const Learner& l) { return problem(l)->n_counters ? METHOD_CORES : METHOD_PROVER; }
+
 // The role of a soloist, or of a follower that is the only learner, in its next turn. Without an annotation a soloist's
 // turn as a follower is left out.
 DEVICE i32 next_part(Learner& l) {
   if (restarts(l).role == METHOD_FOLLOWER) return restarts(l).turns++ % 2 ? METHOD_PROVER : METHOD_FOLLOWER;
-  const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, METHOD_PROVER, METHOD_FOLLOWER};
+  const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, seeker_of_bounds(l), METHOD_FOLLOWER};
   i32 part = parts[restarts(l).turns++ % N_TURNS];
   if (part != METHOD_FOLLOWER || problem(l)->n_strategies > FIRST_ANNOTATED) return part;
   return parts[restarts(l).turns++ % N_TURNS];
@@ -124,7 +128,7 @@ DEVICE void take_part(Learner& l) {
   Restarts& s = restarts(l);
   ASSERT(FIRST_LEARNER <= s.role && s.role < N_METHODS);
   i64 enough = (i64)TURN_CONFLICTS * (1 + s.turns / N_TURNS);
-  if (!takes_turns(l)) s.part = s.role;
+  if (!takes_turns(l)) s.part = s.role == METHOD_CORES ? seeker_of_bounds(l) : s.role;
   else if (s.turns > 0 && s.conflicts_in_turn < enough) return;
   else s.part = next_part(l);
   s.conflicts_in_turn = 0;
@@ -178,7 +182,7 @@ DEVICE void restart(Learner& l) {
   ++statistics(block(l)).restarts;
   s.conflicts_here = 0;
   s.leap = maximum(s.leap / 2, (i64)1);
-  if (!is_prover(l)) s.conflict_limit = luby(++s.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
+  if (!restarts_by_levels(l)) s.conflict_limit = luby(++s.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
   s.recent_lbd = s.usual_lbd;
   guidance(l).pending_level = NO_LEVEL;
   bool may_probe = is_prover(l) && problem(l)->sense != 0 && !is_left_out(WITHOUT_PROBES);

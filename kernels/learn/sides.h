@@ -29,7 +29,7 @@ DEVICE void clear_sides(Learner& l) {
   }
 }
 
-DEVICE bool is_variable(const Learner& l, i32 var) { return 0 <= var && var < problem(l)->n_vars; }
+DEVICE bool is_variable(const Learner& l, i32 var) { return 0 <= var && var < n_all_vars(problem(l)); }
 DEVICE bool is_side(const Learner& l, i32 side) { return 0 <= side && side < n_sides(problem(l)); }
 
 DEVICE Interval interval_of(const Learner& l, i32 var) {

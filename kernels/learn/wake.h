@@ -53,8 +53,8 @@ DEVICE i64 most_wakes(const Problem* p) {
       count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
     }
   }
-  if (p->linear_wakes) count += p->linear_wakes[n_sides(p)] - p->linear_wakes[0];
-  if (p->n_wides) count += p->wide_wakes[n_sides(p)] - p->wide_wakes[0];
+  if (p->linear_wakes) count += p->linear_wakes[2 * p->n_vars] - p->linear_wakes[0];
+  if (p->n_wides) count += p->wide_wakes[2 * p->n_vars] - p->wide_wakes[0];
   return count;
 }
 
@@ -84,7 +84,7 @@ DEVICE i32 priority_of(Row r) {
 
 DEVICE i32 priority_of(const Problem* p, i32 row) {
   if (row < p->n_rows) return priority_of(load_constant(&p->rows[row]));
-  if (is_linear(p, row)) return SUMS;
+  if (is_linear(p, row) || is_counter(p, row)) return SUMS;
   return wide_at(p, row).kind == WIDE_ENERGY ? LAST : WHOLE;
 }
 
@@ -92,7 +92,7 @@ DEVICE i32 priority_of(const Problem* p, i32 row) {
 DEVICE bool runs_once(Row r) { return r.op != OP_MUL && r.op != OP_DIV && r.op != OP_MOD && !names_twice(r); }
 DEVICE bool tells_all_at_once(const Problem* p, i32 row) {
   if (row < p->n_rows) return runs_once(load_constant(&p->rows[row]));
-  return is_linear(p, row) && runs_once(linear_at(p, row));
+  return is_counter(p, row) || (is_linear(p, row) && runs_once(linear_at(p, row)));
 }
 
 // Whether the row compares `var` with a constant.
@@ -184,7 +184,7 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
 
 DEVICE void sort_all_wakes(Learner& l) {
   i32 end = 0;
-  for (i32 side = 0; side < n_sides(problem(l)); ++side) sort_wakes(l, side, &end);
+  for (i32 side = 0; side < 2 * problem(l)->n_vars; ++side) sort_wakes(l, side, &end);
   ASSERT(end <= most_wakes(problem(l)));
 }
 

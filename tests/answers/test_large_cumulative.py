@@ -29,7 +29,7 @@ WITH_ROWS = [
     {"learn": "prover", "without": "prover"},
     {"all_solutions": True},
     {"learn": "off"},
-    {"without": "soloist,finder,prover,follower"},
+    {"without": "soloist,finder,prover,follower,cores"},
     {"simplify": False},
 ]
 
@@ -197,7 +197,7 @@ def test_only_learners_search():
     for options, roles in [
         (Options(), ["soloist", "finder"]),
         (Options(threads=1), ["soloist"]),
-        (Options(free_search=True, threads=5), ["soloist", "finder", "prover", "follower", "soloist"]),
+        (Options(free_search=True, threads=5), ["soloist", "finder", "prover", "follower", "cores"]),
         (Options(learn="prover", threads=4), ["prover"]),
         (Options(without="soloist", threads=1), ["finder"]),
         (Options(learn="soloist,prover", without="soloist", threads=4), ["prover"]),

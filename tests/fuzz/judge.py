@@ -26,7 +26,10 @@ from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
 from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
-TEAMS = ("prover", "finder", "follower", "soloist", "prover,finder", "finder,follower,prover")  # of blocks that learn
+TEAMS = (  # of blocks that learn
+    *("prover", "finder", "follower", "soloist", "cores"),
+    *("prover,finder", "finder,follower,prover", "cores,finder", "prover,cores"),
+)
 MOST_END = 2**32  # of domains, beyond which a model may be refused
 SECONDS = 100  # a small model that takes longer hangs, on any machine
 

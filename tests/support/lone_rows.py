@@ -51,6 +51,10 @@ def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
     compiled.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
     compiled.explain_rows.restype = ctypes.c_int64
     compiled.learns_with_fused_rows.argtypes = [ctypes.c_void_p, ctypes.c_int32]
+    compiled.reduced_costs.argtypes = [
+        ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int32
+    ]  # fmt: skip
+    compiled.reduced_costs.restype = ctypes.c_int64
     compiled.next_set.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32]
     return compiled
 

@@ -23,7 +23,7 @@ from turbo_fzn.engine.contract import (
     method_statistics,
 )
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
-from turbo_fzn.engine.layout import fused, wide
+from turbo_fzn.engine.layout import fused, goals, wide
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
@@ -115,6 +115,7 @@ class CpuEngine:
         if settings.roles:
             fused.count(self.problem, self.memory)
             wide.count(self.problem, self.memory)
+            goals.count(self.problem, self.memory)
         self.problem.common = ctypes.addressof(self.common)
         self.problem.posted_bytes = ROW_BYTES
         self.places = Places(self.memory["posted"]) if "posted" in self.memory else None

@@ -105,9 +105,10 @@ def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]
 
 
 def learning(counted: dict[str, int]) -> dict[str, Any]:
-    """The statistics of learners; empty if none has learned a clause."""
-    if not (nogoods := counted.get("nogoods", 0)):
+    """The statistics of learners; empty if none has learned a clause or found a core."""
+    if not counted.get("nogoods") and not counted.get("cores"):
         return {}
+    nogoods = max(counted["nogoods"], 1)
     rows = max(counted["explanations"], 1)
     return {
         "nogoodLength": counted["literals"] / nogoods,
@@ -115,6 +116,7 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
         "nogoodMinimised": counted["minimised"] / nogoods,
         "nogoodsTold": counted["told"],
         "nogoodsHeard": counted["heard"],
+        "cores": counted["cores"],
         "reductions": counted["reductions"],
         "explanations": counted["explanations"],
         "explanationLength": counted["premises"] / rows,

@@ -1,7 +1,8 @@
 """The blocks of the CPU engine that learn from conflicts, and their roles (kernels/learn, docs/design/learning.md).
 
 A prover restarts often and probes the objective's bound, a finder restarts rarely and stays near the incumbent, a
-follower makes the annotation's decisions; a soloist does all of these in turn. The other blocks search the tree and
+follower makes the annotation's decisions, one for cores seeks terms of the objective that cannot all be small; a soloist
+does all of these in turn. The other blocks search the tree and
 neighbourhoods, as without learners.
 """
 
@@ -17,18 +18,19 @@ from turbo_fzn.engine.abi.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.errors import UsageError
 from turbo_fzn.options import Options
 from turbo_fzn.spellings import no_such
+from turbo_fzn.tnf.goal import goal_of
 from turbo_fzn.tnf.language import TNF
 
 # In free search: the number of blocks from which on there is one with this role. With fewer, there is a soloist.
-TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6}
+TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6, "cores": 5}
 TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
 # With an annotation and without free search: the roles in optimisation (True) and in satisfaction.
 AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 # Beside a GPU, which has enough blocks for other methods: these roles cyclically, except for one block that searches
 # neighbourhoods until the GPU does.
-BESIDE_GPU = ("prover", "finder", "follower", "soloist")
+BESIDE_GPU = ("prover", "finder", "follower", "soloist", "cores")
 # Where only learners search: cyclically.
-ALONE = ("soloist", "finder", "prover", "follower")
+ALONE = ("soloist", "finder", "prover", "follower", "cores")
 
 
 # The sets of variables that learners decide first, with equal work each
@@ -114,4 +116,5 @@ def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str,
     if beside_gpu and blocks > 2:
         return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
     table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    return tuple(role for role, least in table.items() if blocks >= least) or ("soloist",)
+    left_out = () if goal_of(tnf) else ("cores",)
+    return tuple(role for role, least in table.items() if blocks >= least and role not in left_out) or ("soloist",)

@@ -35,6 +35,16 @@ def test_free_search_learns_in_some_blocks(goal, blocks, roles):
     assert roles_of(tnf, Options(free_search=True, threads=blocks, learn="off")) == ()
 
 
+@pytest.mark.parametrize(("terms", "blocks", "seeks"), [(3, 5, True), (3, 4, False), (2, 5, False)])
+def test_one_seeks_cores_where_the_objective_is_a_sum_of_several_terms(terms, blocks, seeks):
+    names = [f"x{i}" for i in range(terms)]
+    factors = ",".join("1" * terms)
+    text = "".join(f"var 0..9: {name};" for name in names) + "var 0..27: z;"
+    text += f"constraint int_lin_eq([{factors},-1],[{','.join(names)},z],0); solve minimize z;"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    assert ("cores" in roles_of(tnf, Options(free_search=True, threads=blocks))) == seeks
+
+
 @pytest.mark.parametrize(
     ("asked", "sets"),
     [
@@ -88,7 +98,7 @@ def test_beside_a_gpu_the_hosts_threads_learn(cores, asked, threads):
     learning = 0 if asked.get("learn") else threads - 1
     assert len(settings.roles) == learning
     if learning > 1:
-        assert set(settings.roles) == set(LEARNERS) and settings.lns_percent == 100
+        assert len(set(settings.roles)) == min(learning, len(LEARNERS)) and settings.lns_percent == 100
         assert max(map(settings.roles.count, LEARNERS)) - min(map(settings.roles.count, LEARNERS)) <= 1
 
 

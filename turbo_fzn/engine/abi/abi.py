@@ -16,7 +16,10 @@ from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
 from turbo_fzn.engine.abi.log_records import LogKind  # likewise
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
-from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Bounded, Times, bound_t, i32, i64, pointer, record
+from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Times, i32, i64, pointer, record
+from turbo_fzn.engine.abi.search_records import Decision as Decision
+from turbo_fzn.engine.abi.search_records import Level as Level
+from turbo_fzn.engine.abi.search_records import TrailEntry as TrailEntry
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
 from turbo_fzn.tnf.linear_rows import LinearKind
@@ -68,6 +71,7 @@ class Method(IntEnum):
     FINDER = 9
     FOLLOWER = 10
     SOLOIST = 11
+    CORES = 12
 
 
 class DecisionSet(IntEnum):
@@ -122,42 +126,6 @@ METHODS = tuple(method.name.lower() for method in Method)
 LEARNERS = METHODS[FIRST_LEARNER:]  # the roles of blocks that learn from conflicts
 DECISION_SETS = tuple(one.name.lower() for one in DecisionSet)
 ACTIVITIES = tuple(activity.name.lower() for activity in Activity)
-
-
-@record()
-class Decision(Bounded):
-    """`var` is restricted to lower..upper."""
-
-    lower: bound_t
-    upper: bound_t
-    var: i32
-
-
-@record()
-class TrailEntry(Bounded):
-    """The bounds that `var` had."""
-
-    lower: bound_t
-    upper: bound_t
-    var: i32
-
-
-@record()
-class Level(Bounded):
-    """A choice point: the alternatives not tried yet, and the state to restore when it is left."""
-
-    lower: Annotated[bound_t, Times(2)]  # alternatives, the last one in place 0
-    upper: Annotated[bound_t, Times(2)]
-    var: i32
-    pending: i32
-
-    trail_start: i32
-    path_start: i32
-    retired_start: i32
-
-    strategy: i32
-    position: i32
-    output_position: i32  # place of the first unfixed output variable before the choice
 
 
 @record(alignment=CACHE_LINE)
@@ -319,7 +287,6 @@ class Problem(ctypes.Structure):
     workspace_bytes: i64
     pool_slot_bytes: i64
     ring_slot_bytes: i64
-    parcel_bytes: i64
 
     seed: i64
     n_vars: i32
@@ -344,6 +311,8 @@ class Problem(ctypes.Structure):
     ring_slots: i32
     parcels: i32  # that fit the outbox and the inbox; 0 where no other engines share the tree
     parcel_path: i32
+    parcel_bytes: i32
+    n_goal_terms: i32
     lns_percent: i32  # share of the blocks that search neighbourhoods once there is an incumbent
     n_blocks: i32
     use_weights: i32
@@ -382,7 +351,8 @@ class Problem(ctypes.Structure):
     n_wides: i32
     most_arguments: i32
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
-    posted_bytes: i64  # of a row in it, with its terms
+    posted_bytes: i32  # of a row in it, with its terms
+    n_counters: i32  # of a learner, in its own copy (learn/counters.h)
     n_store_vars: i32  # the first variables are in a block's store (tnf/arrange.py)
     n_store_rows: i32  # and the first rows run in it, with sums
     n_sums: i32
@@ -393,6 +363,8 @@ class Problem(ctypes.Structure):
     sum_terms: Annotated[pointer, "const Term"]
     defining_rows: Annotated[pointer, "const i32"]  # of the variables that are not in the store
     defining_levels: Annotated[pointer, "const i32"]  # where each level begins among these, and the last one ends
+    goal_terms: Annotated[pointer, "const Term"]  # sense * objective is goal_constant and the sum of these
+    goal_constant: Annotated[pointer, "const i64"]
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -41,7 +41,7 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import arranged, decisions, fused, strategies, wide
+from turbo_fzn.engine.layout import arranged, decisions, fused, goals, strategies, wide
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
@@ -294,9 +294,10 @@ class Layout:
         return decisions.decision_sets(self.tnf, decision_variables(self.tnf, self.tnf.n_vars)[0])
 
     def rows_of_learners(self) -> dict[str, np.ndarray]:
-        """Watch lists, wide rows, linear rows and clauses, by the names in Problem: see fused.py and wide.py."""
+        """What learners read, by the names in Problem: see fused.py, wide.py and goals.py."""
         rows = fused.rows_of_learners(self.tnf, self.settings.fused is not False)
-        return self.watches_of_learners() | rows | wide.pack(self.tnf.wides, self.tnf.n_vars)
+        wides = wide.pack(self.tnf.wides, self.tnf.n_vars)
+        return self.watches_of_learners() | rows | wides | goals.pack(self.tnf)
 
     def watches_of_learners(self) -> dict[str, np.ndarray]:
         """The watch lists of all ternary rows, by their names in Problem."""

@@ -1,0 +1,475 @@
+// Bounds from cores: terms of an objective that cannot all be small.
+//
+// Where the objective is a sum of many terms, a probe of the whole sum fails for a reason that is long and says little.
+// So a learner with the role `cores` supposes of each term that it is small. The reason against that is a *core*, a
+// clause over a few terms, of which at least one is larger. This raises the proved bound by the least cost of the
+// core's literals; a counter of them (counters.h) takes their place, since one of them is paid for (OLL: Andres et al.,
+// ICLP 2012; for learners over bounds: Gange et al., CP 2020).
+//
+// What is left to pay for a variable is a list of pieces: so much for each value that its side reaches. Solutions cost
+// at least `base` and their pieces. The analysis asks a supposition only for the threshold that it needs, so the
+// literal of the core, side >= k, may cost many steps at once. Of a core that costs w each literal has w less to pay:
+// the last w that the side pays up to k.
+//
+// At first a term is supposed to cost less than a large *stratum*, so that cores cost much; then, when that has a
+// solution or is not refuted for long, less than half as much, and so on down to nothing (stratification: Ansótegui et
+// al., SAT 2012, here by cost instead of by weight). A core is made smaller: it is tried again in reverse order as long
+// as that helps, then without one literal after the other, for as much work as it took to find it.
+#pragma once
+
+#include "../core/assert.h"
+#include "../core/interval.h"
+#include "ablation.h"
+#include "analyse.h"
+#include "clauses.h"
+#include "counters.h"
+#include "explain.h"
+#include "literal.h"
+#include "log.h"
+#include "parts.h"
+#include "resolvent.h"
+#include "restart.h"
+#include "sides.h"
+#include "trail.h"
+#include "undo.h"
+
+constexpr i32 TRIAL_CONFLICTS = 30;      // to refute a core without one of its literals
+constexpr i32 STRATUM_CONFLICTS = 100;    // without a core, after which the stratum becomes smaller
+constexpr i32 PIECES_A_COUNTER = 32;     // room for what cores leave, in the mean
+
+// `unit` is paid for each value from..to that the side reaches.
+struct Piece {
+  i64 unit;
+  bound_t from, to;
+  i32 next;
+};
+
+// What is left to pay for a side: its first piece, or -1.
+struct Soft { i32 side, first; };
+
+// A literal that costs something, and is supposed to be false. `kept` if the core was not refuted without it.
+struct Supposition {
+  Literal literal;
+  i32 soft, kept;
+};
+
+struct Cores {
+  Piece* pieces;
+  Soft* softs;
+  Supposition* supposed;  // by a run, in order
+  Supposition* core;
+  i32 n_pieces, free, n_softs, n_supposed, n_core;
+  i32 tried;       // the member of the core that is tried to be left out, or -1
+  i64 trial_end;   // the number of failures at which that has failed
+  i64 shrink_end;  // the work at which the core is taken as it is: as much again as it took to find it
+  i64 work_since;  // when the last core was taken
+  i32 level;       // from which on all suppositions hold, or NO_LEVEL
+  i64 base;        // what all solutions that are wanted cost at least
+  i64 stratum;
+  i64 since;       // failures when the stratum or the last core began
+  i64 idle_run;    // the last run in which a decision of another kind was in the way, from 1 on
+  bool satisfied;  // a solution was found under all suppositions
+  bool full;       // there is no room for a counter
+};
+
+PART(Cores, cores);
+
+DEVICE i32 most_softs(const Problem* p) { return p->n_counters ? p->n_goal_terms + p->n_counters : 0; }
+DEVICE i32 most_pieces(const Problem* p) { return most_softs(p) + PIECES_A_COUNTER * p->n_counters; }
+
+DEVICE i64 cores_bytes(const Problem* p) {
+  return most_softs(p) * (i64)(sizeof(Soft) + 2 * sizeof(Supposition)) + most_pieces(p) * (i64)sizeof(Piece);
+}
+
+DEVICE void take_memory(Cores& s, const Problem* p, Room& room) {
+  s.pieces = take<Piece>(room, most_pieces(p));
+  s.softs = take<Soft>(room, most_softs(p));
+  s.supposed = take<Supposition>(room, most_softs(p));
+  s.core = take<Supposition>(room, most_softs(p));
+}
+
+// Whether a block can seek cores in its model: the objective is a sum of variables that it has.
+DEVICE bool may_seek_cores(const Block& b, const Problem& own) {
+  i32 role = own.roles[b.index];
+  if ((role != METHOD_CORES && role != METHOD_SOLOIST) || own.n_goal_terms == 0) return false;
+  if (IS_LOGGED || is_left_out(WITHOUT_CORES)) return false;
+  for (i32 i = 0; i < own.n_goal_terms; ++i) {
+    if (is_link(&own, var_of(own.goal_terms[i].side))) return false;
+  }
+  return true;
+}
+
+// Whether the current run makes suppositions.
+DEVICE i64 run_of(const Learner& l) { return statistics(block(l)).restarts + 1; }
+DEVICE bool seeks_cores(const Learner& l) {
+  if (!problem(l)->n_counters || restarts(l).part != METHOD_CORES) return false;
+  return !cores(l).full && cores(l).idle_run != run_of(l);
+}
+
+// ---- pieces
+
+// A new piece; -1 where there is no room, so that something is not paid, and the bound is lower than it could be.
+DEVICE i32 add_piece(Learner& l, bound_t from, bound_t to, i64 unit) {
+  Cores& s = cores(l);
+  ASSERT(unit > 0 && from <= to);
+  if (s.free < 0 && s.n_pieces == most_pieces(problem(l))) return -1;
+  i32 place = s.free >= 0 ? s.free : s.n_pieces++;
+  if (place == s.free) s.free = s.pieces[place].next;
+  Piece piece = {unit, from, to, -1};
+  s.pieces[place] = piece;
+  return place;
+}
+
+// Frees a piece, and returns the next one.
+DEVICE i32 drop_piece(Learner& l, i32 place) {
+  Cores& s = cores(l);
+  i32 next = s.pieces[place].next;
+  s.pieces[place].next = s.free;
+  s.free = place;
+  return next;
+}
+
+DEVICE i64 values_of(const Piece& p) { return (i64)p.to - p.from + 1; }
+
+// What the side pays for reaching k.
+DEVICE i64 cost_of(const Learner& l, Soft soft, bound_t k) {
+  i64 cost = 0;
+  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
+    Piece p = cores(l).pieces[i];
+    if (p.from > k) break;
+    p.to = minimum(p.to, k);
+    cost += p.unit * values_of(p);
+  }
+  return cost;
+}
+
+// The least threshold that costs the stratum. False when none does.
+DEVICE bool find_threshold(const Learner& l, Soft soft, i64 stratum, bound_t* k) {
+  i64 rest = stratum;
+  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
+    const Piece& p = cores(l).pieces[i];
+    i64 steps = (rest - 1) / p.unit;  // that are not enough
+    *k = (bound_t)(p.from + minimum(steps, values_of(p)));
+    if (steps < values_of(p)) return true;
+    rest -= p.unit * values_of(p);
+  }
+  return false;
+}
+
+// The most that some threshold costs, of what is at most `limit`.
+DEVICE i64 most_below(const Learner& l, Soft soft, i64 limit) {
+  i64 cost = 0;
+  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
+    const Piece& p = cores(l).pieces[i];
+    i64 steps = minimum((limit - cost) / p.unit, values_of(p));
+    cost += p.unit * steps;
+    if (steps < values_of(p)) break;
+  }
+  return cost;
+}
+
+// Appends a piece to the list that ends at `tail`. Returns the new end.
+DEVICE i32* append_piece(Learner& l, i32* tail, bound_t from, i64 values, i64 unit) {
+  if (values <= 0) return tail;
+  i32 place = add_piece(l, from, (bound_t)(from + values - 1), unit);
+  if (place < 0) return tail;
+  *tail = place;
+  return &cores(l).pieces[place].next;
+}
+
+// The side pays `weight` less for reaching k: the last of what it pays up to there. Returns the first piece.
+DEVICE i32 reduce_cost(Learner& l, Soft soft, bound_t k, i64 weight) {
+  i64 kept = cost_of(l, soft, k) - weight;
+  ASSERT(kept >= 0);
+  i32 first = -1;
+  i32* tail = &first;
+  for (i32 i = soft.first; i >= 0;) {
+    Piece p = cores(l).pieces[i];
+    i = drop_piece(l, i);
+    i64 below = maximum(minimum((i64)p.to, (i64)k) - p.from + 1, (i64)0), whole = minimum(below, kept / p.unit);
+    tail = append_piece(l, tail, p.from, whole, p.unit);
+    kept -= whole * p.unit;
+    if (whole < below && kept > 0) {
+      tail = append_piece(l, tail, (bound_t)(p.from + whole), 1, kept);
+      kept = 0;
+    }
+    tail = append_piece(l, tail, (bound_t)(p.from + below), values_of(p) - below, p.unit);
+  }
+  return first;
+}
+
+DEVICE void add_soft(Learner& l, i32 side, bound_t from, bound_t to, i64 unit) {
+  Cores& s = cores(l);
+  ASSERT(s.n_softs < most_softs(problem(l)));
+  Soft soft = {side, add_piece(l, from, to, unit)};
+  s.softs[s.n_softs++] = soft;
+}
+
+// The objective as base and pieces.
+DEVICE void clear_cores(Learner& l) {
+  const Problem* p = problem(l);
+  if (!p->n_counters) return;
+  Cores& s = cores(l);
+  s.base = *p->goal_constant;
+  s.level = NO_LEVEL;
+  s.free = -1;
+  for (i32 i = 0; i < p->n_goal_terms; ++i) {
+    Term t = p->goal_terms[i];
+    bound_t least = sides(l).root[t.side], most = -sides(l).root[opposite(t.side)];
+    s.base += (i64)t.factor * least;
+    if (least == most) continue;
+    add_soft(l, t.side, least + 1, most, t.factor);
+    s.stratum = maximum(s.stratum, (i64)t.factor);
+  }
+}
+
+// Level 0: pays for certain what the side has reached, and drops what it cannot reach.
+DEVICE void settle_soft(Learner& l, Soft& soft) {
+  Cores& s = cores(l);
+  bound_t least = sides(l).now[soft.side], most = -sides(l).now[opposite(soft.side)];
+  s.base += cost_of(l, soft, least);
+  for (i32* link = &soft.first; *link >= 0;) {
+    Piece& p = s.pieces[*link];
+    p.from = maximum(p.from, (bound_t)(least + 1));
+    p.to = minimum(p.to, most);
+    if (p.from > p.to) *link = drop_piece(l, *link);
+    else link = &p.next;
+  }
+}
+
+DEVICE void settle_softs(Learner& l) {
+  Cores& s = cores(l);
+  i32 kept = 0;
+  for (i32 i = 0; i < s.n_softs; ++i) {
+    settle_soft(l, s.softs[i]);
+    if (s.softs[i].first >= 0) s.softs[kept++] = s.softs[i];
+  }
+  s.n_softs = kept;
+}
+
+// ---- suppositions
+
+// The next smaller stratum by which something is supposed that was not before.
+DEVICE void lower_stratum(Learner& l) {
+  Cores& s = cores(l);
+  i64 next = 1;
+  for (i32 i = 0; i < s.n_softs; ++i) next = maximum(next, most_below(l, s.softs[i], s.stratum / 2));
+  s.stratum = next;
+  s.since = statistics(block(l)).failures;
+}
+
+// Supposes the opposite of all literals of the core but the one that is tried, in reverse order.
+DEVICE void suppose_core(Learner& l) {
+  Cores& s = cores(l);
+  s.n_supposed = 0;
+  for (i32 i = s.n_core - 1; i >= 0; --i) {
+    if (i != s.tried) s.supposed[s.n_supposed++] = s.core[i];
+  }
+}
+
+DEVICE void suppose_stratum(Learner& l) {
+  Cores& s = cores(l);
+  s.n_supposed = 0;
+  for (i32 i = 0; i < s.n_softs; ++i) {
+    bound_t k;
+    if (!find_threshold(l, s.softs[i], s.stratum, &k)) continue;
+    Supposition own = {literal(s.softs[i].side, k), i, 0};
+    s.supposed[s.n_supposed++] = own;
+  }
+}
+
+// Level 0: what the run supposes. False when that has changed level 0.
+DEVICE bool take_suppositions(Learner& l) {
+  Cores& s = cores(l);
+  ASSERT(trail(l).level == 0);
+  s.level = NO_LEVEL;
+  if (s.n_core > 0) {
+    suppose_core(l);
+    return true;
+  }
+  settle_softs(l);
+  if (s.base > sides(l).now[goal_side(problem(l))]) {
+    set_root(l, goal_side(problem(l)), (value_t)s.base);
+    return false;
+  }
+  bool for_long = statistics(block(l)).failures - s.since > STRATUM_CONFLICTS;
+  if ((s.satisfied || for_long) && s.stratum > 1) lower_stratum(l);
+  s.satisfied = false;
+  suppose_stratum(l);
+  return true;
+}
+
+enum Supposing { SUPPOSED, HOLDING, REFUTED, AT_ROOT };
+
+// The next supposition: SUPPOSED with the decision; HOLDING when all are decided; REFUTED when one is false already.
+DEVICE Supposing next_supposition(Learner& l, Literal* a, Supposition* refuted) {
+  Cores& s = cores(l);
+  if (trail(l).level >= s.level) return HOLDING;
+  for (i32 i = 0; i < s.n_supposed; ++i) {
+    *a = negation(s.supposed[i].literal);
+    *refuted = s.supposed[i];
+    if (is_false(l, *a)) return REFUTED;
+    if (!is_true(l, *a)) return SUPPOSED;
+  }
+  s.level = trail(l).level;
+  return HOLDING;
+}
+
+// The supposition that the entry decided, or null.
+DEVICE const Supposition* supposition_of(const Learner& l, const Entry& e) {
+  const Cores& s = cores(l);
+  for (i32 i = 0; i < s.n_supposed; ++i) {
+    Literal a = negation(s.supposed[i].literal);
+    if (a.side == e.side && a.k == e.now) return &s.supposed[i];
+  }
+  return 0;
+}
+
+// Adds the negation of what the resolvent needs of the entry, or its premises. False for a decision that is none of the
+// suppositions.
+DEVICE bool resolve_supposed(Learner& l, i32 i) {
+  Cores& s = cores(l);
+  Resolvent& r = resolvent(l);
+  Entry e = trail(l).entries[i];
+  if (r.entry[e.side] != i) return true;
+  Literal a = literal(e.side, r.k[e.side]);
+  r.entry[e.side] = NO_MORE_NEEDED;
+  if (e.reason == DECISION) {
+    const Supposition* own = supposition_of(l, e);
+    if (!own) return false;
+    Supposition member = {negation(a), own->soft, own->kept};
+    s.core[s.n_core++] = member;
+    return true;
+  }
+  Reason why = reason_at(l, 0);
+  explain(l, e.reason, a, i, why);
+  require_all(l, why);
+  return true;
+}
+
+// Writes literals to the core of which one is true: that of `refuted`, and others whose suppositions imply it. False
+// when other decisions are among the reasons.
+OUTLINE bool find_core(Learner& l, Supposition refuted) {
+  Cores& s = cores(l);
+  Resolvent& r = resolvent(l);
+  r.level = trail(l).level;
+  r.n_touched = r.open = 0;
+  s.n_core = 0;
+  s.core[s.n_core++] = refuted;
+  require(l, refuted.literal);
+  bool good = true;
+  for (i32 i = trail(l).size - 1; i >= 0 && good; --i) good = resolve_supposed(l, i);
+  for (i32 i = 0; i < r.n_touched; ++i) r.entry[r.touched[i]] = NEVER_NEEDED;
+  return good;
+}
+
+// ---- what a core is worth
+
+// Level 0: one of the core's literals is true.
+DEVICE void state_core(Learner& l) {
+  const Cores& s = cores(l);
+  Literal* literals = learned(l).literals;
+  for (i32 i = 0; i < s.n_core; ++i) literals[i] = s.core[i].literal;
+  i32 size = strip_literals(l, literals, s.n_core, literals);
+  if (size == 0) trail(l).exhausted = true;
+  if (size == 1) set_root(l, literals[0].side, literals[0].k);
+  if (size < 2) return;
+  i32 clause = store_clause(l, literals, size, KEPT_LBD);
+  if (clause >= 0) attach(l, clause);
+}
+
+// The least cost of the core's literals.
+DEVICE i64 weight_of_core(const Learner& l) {
+  const Cores& s = cores(l);
+  i64 weight = INT64_MAX;
+  for (i32 i = 0; i < s.n_core; ++i) {
+    weight = minimum(weight, cost_of(l, s.softs[s.core[i].soft], s.core[i].literal.k));
+  }
+  ASSERT(weight > 0);
+  return weight;
+}
+
+// Level 0: pays for the core once, and counts its literals beyond the first one. A literal that costs more than the
+// core is replaced by one that is true earlier and costs enough.
+DEVICE void pay_for_core(Learner& l) {
+  Cores& s = cores(l);
+  Literal* literals = learned(l).literals;
+  i64 weight = weight_of_core(l);
+  s.base += weight;
+  for (i32 i = 0; i < s.n_core; ++i) {
+    Soft& soft = s.softs[s.core[i].soft];
+    literals[i] = s.core[i].literal;
+    find_threshold(l, soft, weight, &literals[i].k);
+    soft.first = reduce_cost(l, soft, literals[i].k, weight);
+  }
+  i32 counter = make_counter(l, literals, s.n_core);
+  add_soft(l, lower_side(counter), 2, s.n_core, weight);
+}
+
+// Level 0: the core is small enough.
+DEVICE void take_core(Learner& l) {
+  Cores& s = cores(l);
+  ASSERT(s.n_core > 0);
+  bool pays = s.n_core > 1 && may_count(l, s.n_core);
+  state_core(l);
+  if (pays && !trail(l).exhausted) pay_for_core(l);
+  if (s.n_core > 1 && !pays) s.full = true;
+  ++statistics(l).cores;
+  s.n_core = 0;
+  s.since = statistics(block(l)).failures;
+  s.work_since = work_done(l);
+}
+
+// Level 0: tries to refute the core without its next literal, or takes it.
+DEVICE void try_next(Learner& l) {
+  Cores& s = cores(l);
+  i64 now = statistics(block(l)).failures;
+  s.tried = 0;
+  while (s.tried < s.n_core && s.core[s.tried].kept) ++s.tried;
+  s.trial_end = now + TRIAL_CONFLICTS;
+  if (s.n_core < 3 || s.tried == s.n_core || work_done(l) >= s.shrink_end) take_core(l);
+}
+
+// A supposition is false: finds a core, and makes it smaller. At level 0 afterwards.
+DEVICE void refute_supposition(Learner& l, Supposition refuted) {
+  Cores& s = cores(l);
+  i32 before = s.n_core;
+  i64 now = statistics(block(l)).failures;
+  bool good = find_core(l, refuted);
+  backtrack(l, 0);
+  if (!good) {
+    s.n_core = 0;
+    s.idle_run = run_of(l);
+    return;
+  }
+  if (before == 0) s.shrink_end = 2 * work_done(l) - s.work_since;
+  if (before > 0 && (s.tried >= 0 || s.n_core == before)) return try_next(l);
+  s.tried = -1;
+  s.trial_end = now + TRIAL_CONFLICTS;
+}
+
+// The core is not refuted without the literal that is tried, or not in another order. At level 0 afterwards.
+DEVICE void end_trial(Learner& l) {
+  Cores& s = cores(l);
+  backtrack(l, 0);
+  if (s.tried >= 0) s.core[s.tried].kept = 1;
+  try_next(l);
+}
+
+// The next decision: SUPPOSED; HOLDING when all suppositions hold, so that any decision may follow; AT_ROOT when level 0
+// has news instead.
+DEVICE Supposing seek_core(Learner& l, Literal* a) {
+  Cores& s = cores(l);
+  if (trail(l).level == 0 && !take_suppositions(l)) return AT_ROOT;
+  Supposition refuted;
+  Supposing next = next_supposition(l, a, &refuted);
+  bool is_trial = s.n_core > 0;
+  if (next == REFUTED) {
+    refute_supposition(l, refuted);
+  } else if (is_trial && (statistics(block(l)).failures >= s.trial_end || (next == HOLDING && s.tried < 0))) {
+    end_trial(l);
+  } else {
+    return next;
+  }
+  return AT_ROOT;
+}

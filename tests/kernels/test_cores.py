@@ -1,0 +1,155 @@
+"""Learners that seek cores of an objective's terms (kernels/learn/cores.h): bounds, optima, and what is left to pay.
+
+The oracle is plain enumeration. The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation by a
+counter, and each clause over counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from support.engines import OpenEngine
+from support.lone_rows import cpu_rows
+from support.oracle import all_solutions, optimum
+from turbo_fzn import solve_text
+from turbo_fzn.engine.layout.layout import Layout
+from turbo_fzn.engine.library import library
+from turbo_fzn.errors import TurboError
+from turbo_fzn.read.flatzinc import parse_text
+
+MODELS = 120
+ROLES = ("cores", "soloist")
+
+
+def weighted(random: Random) -> str:
+    """A model whose objective is a weighted sum of integers and truths, which clauses, sums and differences bind."""
+    n = random.randint(4, 6)
+    ends = [(0, 1) if random.random() < 0.4 else (low, low + random.randint(1, 4)) for low in random.choices(range(-2, 3), k=n)]
+    lines = [f"var {low}..{high}: x{i} :: output_var;" for i, (low, high) in enumerate(ends)]
+    names = [f"x{i}" for i in range(n)]
+    for _ in range(random.randint(3, 7)):
+        some = random.sample(names, random.randint(2, 3))
+        factors = [random.choice((-2, -1, 1, 1, 1, 2)) for _ in some]
+        kind = random.choice(("int_lin_le", "int_lin_le", "int_lin_ne", "turbo_all_different"))
+        if kind == "turbo_all_different":
+            lines.append(f"constraint {kind}([{','.join(some)}]);")
+        else:
+            lines.append(f"constraint {kind}({factors},[{','.join(some)}],{random.randint(-1, 5)});")
+    weights = [random.choice((-7, -3, -1, 1, 1, 2, 5, 100)) for _ in names]
+    lines.append("var int: total :: output_var;")
+    lines.append(f"constraint int_lin_eq({[*weights, -1]},[{','.join([*names, 'total'])}],{random.randint(-9, 9)});")
+    return "\n".join([*lines, f"solve {random.choice(('minimize', 'maximize'))} total;"])
+
+
+def best_of(text: str) -> int | None:
+    model = parse_text(text)
+    return optimum(model, all_solutions(model))
+
+
+def check(number: int, role: str, team: str = "") -> tuple[int, bool]:
+    """The number of cores, and whether there is a solution."""
+    text = weighted(Random(f"cores/{number}"))
+    best = best_of(text)
+    result = solve_text(text, arch="cpu", learn=role + team, blocks=1 + team.count(","), relaxation="off", check=True)
+    assert result.status == ("UNSATISFIABLE" if best is None else "OPTIMAL_SOLUTION"), text
+    assert result.objective == best, text
+    assert result.statistics.get("explanationErrors", 0) == 0, text
+    return result.statistics.get("cores", 0), best is not None
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_optimum_is_that_of_the_oracle(role):
+    outcomes = [check(number, role) for number in range(MODELS)]
+    assert sum(solvable for _, solvable in outcomes) > MODELS / 2
+    assert role != "cores" or sum(cores > 0 for cores, _ in outcomes) > MODELS / 3
+
+
+def test_beside_others_no_clause_over_counters_is_told():
+    for number in range(MODELS // 4):
+        check(number, "cores", ",prover,cores")
+
+
+@pytest.fixture
+def checked(monkeypatch) -> Iterator[None]:
+    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS")
+    library.cache_clear()
+    yield
+    library.cache_clear()
+
+
+@pytest.mark.slow
+def test_explanations_and_clauses_are_right(checked):
+    for number in range(MODELS, 5 * MODELS):
+        check(number, ROLES[number % len(ROLES)])
+
+
+def test_a_bound_is_below_the_optimum_at_any_time():
+    """The learner stops at its first solution, with the bound that its cores have proved."""
+    raised = 0
+    for number in range(MODELS):
+        text = weighted(Random(f"bounds/{number}"))
+        best, sense = best_of(text), 1 if "minimize" in text else -1
+        if best is None:
+            continue
+        try:
+            engine = OpenEngine(text, blocks=1, roles=("cores",), learn_bytes=2**24)
+        except TurboError:  # there is nothing to search
+            continue
+        at_root = engine.common.proved
+        engine.start()
+        while engine.running and not engine.poll():
+            assert engine.common.proved <= sense * best, text
+        engine.close()
+        assert engine.common.proved <= sense * best, text
+        raised += engine.common.proved > at_root
+    assert raised > 10
+
+
+@pytest.mark.parametrize("kilobytes", [400, 700, 1500])
+def test_few_counters_cost_no_answer(monkeypatch, kilobytes):
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 1000 * kilobytes)
+    for number in range(MODELS // 3):
+        check(number, "cores")
+
+
+# ---- what is left to pay
+
+
+def reduced(pieces: list[tuple[int, int, int]], k: int, weight: int, limit: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """(costs, thresholds, most below the weight), as reduced_costs of rows.cpp."""
+    given = np.array(pieces, np.int64).reshape(-1)
+    costs, thresholds = np.zeros(limit + 1, np.int64), np.zeros(limit + 1, np.int64)
+    compiled = cpu_rows(32)
+    most = compiled.reduced_costs(
+        given.ctypes.data, len(pieces), k, weight, costs.ctypes.data, thresholds.ctypes.data, limit
+    )
+    return costs, thresholds, most
+
+
+def test_what_is_left_is_never_more_than_what_was_owed():
+    """Cost for cost: behind k exactly the weight less, before it no more than before, and never falling."""
+    limit = 14
+    for number in range(400):
+        random = Random(number)
+        pieces, at = [], 1
+        while at < 10:
+            end = random.randint(at, 10)
+            pieces.append((random.choice((1, 1, 2, 5)), at, end))
+            at = end + random.randint(1, 3)
+        before, _, _ = reduced(pieces, 12, 0, limit)
+        owed = [sum(unit * max(0, min(to, x) - start + 1) for unit, start, to in pieces) for x in range(limit + 1)]
+        assert before.tolist() == owed
+        k = random.randint(1, 12)
+        weight = random.randint(0, owed[k])
+        costs, thresholds, most = reduced(pieces, k, weight, limit)
+        assert (np.diff(costs) >= 0).all() and (costs <= before).all()
+        assert costs[k:].tolist() == [cost - weight for cost in owed[k:]]
+        assert costs[:k].tolist() == [min(cost, owed[k] - weight) for cost in owed[:k]]
+        for stratum in range(1, limit + 1):
+            reaching = [x for x in range(limit + 1) if costs[x] >= stratum]
+            assert thresholds[stratum] == (reaching[0] if reaching else -1)
+        assert most == max(cost for cost in costs if cost <= weight)

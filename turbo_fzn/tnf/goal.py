@@ -1,0 +1,117 @@
+"""The objective as a sum of variables: what learners look for cores in (kernels/learn/cores.h).
+
+The ternary form defines an objective by trees of sums. Each equation `x = y + z` or `x = c * y` holds in all solutions,
+so a variable may be replaced by the others, whoever else uses it, as long as it is not among what defines these.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.linear_rows import MOST_COEFFICIENT, MOST_SUM
+
+FEWEST_TERMS = 3  # of an objective in which learners seek cores
+
+Part = tuple[int, int]  # a factor and a variable
+
+
+class Goal(NamedTuple):
+    """sense * objective = constant + factors * variables (int64 [k] each); the variables are distinct and unfixed."""
+
+    constant: int
+    variables: np.ndarray
+    factors: np.ndarray
+
+
+def goal_of(tnf: TNF) -> Goal | None:
+    """The objective as a sum of variables; None where there is none, or of fewer than FEWEST_TERMS, or too large for the
+    kernels."""
+    if tnf.sense == 0:
+        return None
+    constant, factors = _Sum(tnf).factors()
+    variables, weights = list(factors), list(factors.values())
+    magnitude = [max(abs(int(tnf.lower[v])), abs(int(tnf.upper[v]))) for v in variables]
+    total = abs(constant) + sum(abs(weight) * most for weight, most in zip(weights, magnitude))
+    if len(variables) < FEWEST_TERMS or total >= MOST_SUM:
+        return None
+    if max(map(abs, weights), default=0) > MOST_COEFFICIENT:
+        return None
+    return Goal(constant, np.array(variables, np.int64), np.array(weights, np.int64))
+
+
+class _Sum:
+    """The rows that state variables as sums or as multiples of others.
+
+    Mostly that is the row whose result a variable is. A link, which two rows name and nobody else, is what either row
+    says, and so is an objective that is the result of none: of `0 = x + y` we can have x = -y."""
+
+    def __init__(self, tnf: TNF):
+        self.tnf = tnf
+        self.fixed = tnf.lower == tnf.upper
+        sums = np.flatnonzero(tnf.op == Op.ADD)
+        products = np.flatnonzero(tnf.op == Op.MUL)
+        products = products[self.fixed[tnf.y[products]] | self.fixed[tnf.z[products]]]
+        self.result_of = self._first_rows(np.concatenate((sums, products)), "x")
+        self.operand_of = np.maximum(self._first_rows(sums, "y"), self._first_rows(sums, "z"))
+        slots = (tnf.x, tnf.y, tnf.z[tnf.op != Op.ELEMENT])
+        self.is_link = np.bincount(np.concatenate(slots), minlength=tnf.n_vars) == 2
+        self.is_link[tnf.objective] = True
+
+    def _first_rows(self, rows: np.ndarray, slot: str) -> np.ndarray:
+        """For each variable the first of these rows with it in that slot, or -1."""
+        first = np.full(self.tnf.n_vars, -1)
+        first[getattr(self.tnf, slot)[rows[::-1]]] = rows[::-1]
+        return first
+
+    def factors(self) -> tuple[int, dict[int, int]]:
+        """(constant, factor of each variable that is left) of sense * objective."""
+        constant, left, factors = 0, {}, {self.tnf.objective: self.tnf.sense}
+        for variable, operands in self._users_first():
+            factor = factors.pop(variable)
+            if self.fixed[variable]:
+                constant += factor * int(self.tnf.lower[variable])
+            elif not operands and factor:
+                left[variable] = factor
+            for part, operand in operands:
+                factors[operand] = factors.get(operand, 0) + factor * part
+        return constant, left
+
+    def _users_first(self) -> list[tuple[int, list[Part]]]:
+        """The variables below the objective, each with the (factor, operand) that replace it; each after all that have
+        it as an operand. A variable that would be among what defines it has none here."""
+        order: list[tuple[int, list[Part]]] = []
+        operands: dict[int, list[Part]] = {}
+        above: set[int] = set()
+        stack = [(self.tnf.objective, -1, False)]
+        while stack:
+            variable, user, is_done = stack.pop()
+            if is_done:
+                above.discard(variable)
+                order.append((variable, operands[variable]))
+            elif variable not in operands:
+                above.add(variable)
+                row, own = self._operands(variable, user)
+                operands[variable] = [] if any(operand in above for _, operand in own) else own
+                stack.append((variable, user, True))
+                stack += [(operand, row, False) for _, operand in operands[variable]]
+        return order[::-1]
+
+    def _operands(self, variable: int, user: int) -> tuple[int, list[Part]]:
+        """A row other than `user` that says what the variable is, and the (factor, operand) that it says; none for a
+        constant."""
+        tnf, row = self.tnf, int(self.result_of[variable])
+        if self.fixed[variable]:
+            return -1, []
+        if row not in (-1, user):
+            y, z = int(tnf.y[row]), int(tnf.z[row])
+            if tnf.op[row] == Op.ADD:
+                return row, [(1, y), (1, z)]
+            return row, [(int(tnf.lower[z]), y)] if self.fixed[z] else [(int(tnf.lower[y]), z)]
+        row = int(self.operand_of[variable])
+        if row in (-1, user) or not self.is_link[variable]:
+            return -1, []
+        other = int(tnf.y[row] if tnf.z[row] == variable else tnf.z[row])
+        return row, [] if other == variable else [(1, int(tnf.x[row])), (-1, other)]
