@@ -176,10 +176,10 @@ OPTIONS = (
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
         "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only threads of a CPU learn. `auto`: in free "
-             "search, and to optimise along an annotation. A role may be followed by the set of variables that it "
-             "decides first, as in `finder:truths`, or by several sets, which get equal work, as in "
-             "`finder:all+labelled`. The sets are `all`, `truths`, `unlinked` and `labelled`."),
+        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only threads of a CPU learn. "
+             "`auto`: in free search, and to optimise along an annotation. A role may be followed by sets of variables "
+             "that it decides first, with equal work each, as in `finder:all+labelled`. The sets are `all`, `truths`, "
+             "`unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),

@@ -102,7 +102,6 @@ SAME(LOG_SOLUTION, 6);
 SAME(LOG_ENDED, 7);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
-
 SAME(sizeof(Mailbox), 128);
 SAME(offsetof(Mailbox, asked), 0);
 SAME(offsetof(Mailbox, answered), 64);

@@ -72,6 +72,7 @@ static bool may_linear_hold(const Learner& l, const Linear& r, const bound_t* pl
 static bool may_count_them(const Learner& l, i32 row, const bound_t* plain) {
   const Counters& s = counters(l);
   i32 counter = counter_of(problem(l), row), count = 0;
+  if (counter >= s.made) return true;
   for (i32 i = s.starts[counter]; i < s.starts[counter + 1]; ++i) {
     count += plain[s.literals[i].side] >= s.literals[i].k;
   }
@@ -80,7 +81,7 @@ static bool may_count_them(const Learner& l, i32 row, const bound_t* plain) {
 
 // Whether a row that is not ternary may have a solution between the bounds.
 static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
-  if (is_counter(problem(l), row)) return counter_of(problem(l), row) >= counters(l).made || may_count_them(l, row, plain);
+  if (is_counter(problem(l), row)) return may_count_them(l, row, plain);
   if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
   const Wide& r = wide_at(problem(l), row);
   switch (r.kind) {

@@ -6,10 +6,8 @@
 // core's literals; a counter of them (counters.h) takes their place, since one of them is paid for (OLL: Andres et al.,
 // ICLP 2012; for learners over bounds: Gange et al., CP 2020).
 //
-// What is left to pay for a variable is a list of pieces: so much for each value that its side reaches. Solutions cost
-// at least `base` and their pieces. The analysis asks a supposition only for the threshold that it needs, so the
-// literal of the core, side >= k, may cost many steps at once. Of a core that costs w each literal has w less to pay:
-// the last w that the side pays up to k.
+// The analysis asks a supposition only for the threshold that it needs, so a literal of the core, side >= k, may cost
+// many steps at once. Of a core that costs w each literal has w less to pay (softs.h).
 //
 // At first a term is supposed to cost less than a large *stratum*, so that cores cost much; then, when that has a
 // solution or is not refuted for long, less than half as much, and so on down to nothing (stratification: Ansótegui et
@@ -30,22 +28,12 @@
 #include "resolvent.h"
 #include "restart.h"
 #include "sides.h"
+#include "softs.h"
 #include "trail.h"
 #include "undo.h"
 
 constexpr i32 TRIAL_CONFLICTS = 30;      // to refute a core without one of its literals
 constexpr i32 STRATUM_CONFLICTS = 100;    // without a core, after which the stratum becomes smaller
-constexpr i32 PIECES_A_COUNTER = 32;     // room for what cores leave, in the mean
-
-// `unit` is paid for each value from..to that the side reaches.
-struct Piece {
-  i64 unit;
-  bound_t from, to;
-  i32 next;
-};
-
-// What is left to pay for a side: its first piece, or -1.
-struct Soft { i32 side, first; };
 
 // A literal that costs something, and is supposed to be false. `kept` if the core was not refuted without it.
 struct Supposition {
@@ -54,17 +42,14 @@ struct Supposition {
 };
 
 struct Cores {
-  Piece* pieces;
-  Soft* softs;
   Supposition* supposed;  // by a run, in order
   Supposition* core;
-  i32 n_pieces, free, n_softs, n_supposed, n_core;
+  i32 n_supposed, n_core;
   i32 tried;       // the member of the core that is tried to be left out, or -1
   i64 trial_end;   // the number of failures at which that has failed
   i64 shrink_end;  // the work at which the core is taken as it is: as much again as it took to find it
   i64 work_since;  // when the last core was taken
   i32 level;       // from which on all suppositions hold, or NO_LEVEL
-  i64 base;        // what all solutions that are wanted cost at least
   i64 stratum;
   i64 since;       // failures when the stratum or the last core began
   i64 idle_run;    // the last run in which a decision of another kind was in the way, from 1 on
@@ -74,16 +59,9 @@ struct Cores {
 
 PART(Cores, cores);
 
-DEVICE i32 most_softs(const Problem* p) { return p->n_counters ? p->n_goal_terms + p->n_counters : 0; }
-DEVICE i32 most_pieces(const Problem* p) { return most_softs(p) + PIECES_A_COUNTER * p->n_counters; }
-
-DEVICE i64 cores_bytes(const Problem* p) {
-  return most_softs(p) * (i64)(sizeof(Soft) + 2 * sizeof(Supposition)) + most_pieces(p) * (i64)sizeof(Piece);
-}
+DEVICE i64 cores_bytes(const Problem* p) { return most_softs(p) * 2 * (i64)sizeof(Supposition); }
 
 DEVICE void take_memory(Cores& s, const Problem* p, Room& room) {
-  s.pieces = take<Piece>(room, most_pieces(p));
-  s.softs = take<Soft>(room, most_softs(p));
   s.supposed = take<Supposition>(room, most_softs(p));
   s.core = take<Supposition>(room, most_softs(p));
 }
@@ -106,154 +84,31 @@ DEVICE bool seeks_cores(const Learner& l) {
   return !cores(l).full && cores(l).idle_run != run_of(l);
 }
 
-// ---- pieces
+// ---- suppositions
 
-// A new piece; -1 where there is no room, so that something is not paid, and the bound is lower than it could be.
-DEVICE i32 add_piece(Learner& l, bound_t from, bound_t to, i64 unit) {
-  Cores& s = cores(l);
-  ASSERT(unit > 0 && from <= to);
-  if (s.free < 0 && s.n_pieces == most_pieces(problem(l))) return -1;
-  i32 place = s.free >= 0 ? s.free : s.n_pieces++;
-  if (place == s.free) s.free = s.pieces[place].next;
-  Piece piece = {unit, from, to, -1};
-  s.pieces[place] = piece;
-  return place;
-}
-
-// Frees a piece, and returns the next one.
-DEVICE i32 drop_piece(Learner& l, i32 place) {
-  Cores& s = cores(l);
-  i32 next = s.pieces[place].next;
-  s.pieces[place].next = s.free;
-  s.free = place;
-  return next;
-}
-
-DEVICE i64 values_of(const Piece& p) { return (i64)p.to - p.from + 1; }
-
-// What the side pays for reaching k.
-DEVICE i64 cost_of(const Learner& l, Soft soft, bound_t k) {
-  i64 cost = 0;
-  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
-    Piece p = cores(l).pieces[i];
-    if (p.from > k) break;
-    p.to = minimum(p.to, k);
-    cost += p.unit * values_of(p);
-  }
-  return cost;
-}
-
-// The least threshold that costs the stratum. False when none does.
-DEVICE bool find_threshold(const Learner& l, Soft soft, i64 stratum, bound_t* k) {
-  i64 rest = stratum;
-  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
-    const Piece& p = cores(l).pieces[i];
-    i64 steps = (rest - 1) / p.unit;  // that are not enough
-    *k = (bound_t)(p.from + minimum(steps, values_of(p)));
-    if (steps < values_of(p)) return true;
-    rest -= p.unit * values_of(p);
-  }
-  return false;
-}
-
-// The most that some threshold costs, of what is at most `limit`.
-DEVICE i64 most_below(const Learner& l, Soft soft, i64 limit) {
-  i64 cost = 0;
-  for (i32 i = soft.first; i >= 0; i = cores(l).pieces[i].next) {
-    const Piece& p = cores(l).pieces[i];
-    i64 steps = minimum((limit - cost) / p.unit, values_of(p));
-    cost += p.unit * steps;
-    if (steps < values_of(p)) break;
-  }
-  return cost;
-}
-
-// Appends a piece to the list that ends at `tail`. Returns the new end.
-DEVICE i32* append_piece(Learner& l, i32* tail, bound_t from, i64 values, i64 unit) {
-  if (values <= 0) return tail;
-  i32 place = add_piece(l, from, (bound_t)(from + values - 1), unit);
-  if (place < 0) return tail;
-  *tail = place;
-  return &cores(l).pieces[place].next;
-}
-
-// The side pays `weight` less for reaching k: the last of what it pays up to there. Returns the first piece.
-DEVICE i32 reduce_cost(Learner& l, Soft soft, bound_t k, i64 weight) {
-  i64 kept = cost_of(l, soft, k) - weight;
-  ASSERT(kept >= 0);
-  i32 first = -1;
-  i32* tail = &first;
-  for (i32 i = soft.first; i >= 0;) {
-    Piece p = cores(l).pieces[i];
-    i = drop_piece(l, i);
-    i64 below = maximum(minimum((i64)p.to, (i64)k) - p.from + 1, (i64)0), whole = minimum(below, kept / p.unit);
-    tail = append_piece(l, tail, p.from, whole, p.unit);
-    kept -= whole * p.unit;
-    if (whole < below && kept > 0) {
-      tail = append_piece(l, tail, (bound_t)(p.from + whole), 1, kept);
-      kept = 0;
-    }
-    tail = append_piece(l, tail, (bound_t)(p.from + below), values_of(p) - below, p.unit);
-  }
-  return first;
-}
-
-DEVICE void add_soft(Learner& l, i32 side, bound_t from, bound_t to, i64 unit) {
-  Cores& s = cores(l);
-  ASSERT(s.n_softs < most_softs(problem(l)));
-  Soft soft = {side, add_piece(l, from, to, unit)};
-  s.softs[s.n_softs++] = soft;
-}
-
-// The objective as base and pieces.
+// The objective: what its terms cost at least, and a piece for each of them.
 DEVICE void clear_cores(Learner& l) {
   const Problem* p = problem(l);
   if (!p->n_counters) return;
   Cores& s = cores(l);
-  s.base = *p->goal_constant;
   s.level = NO_LEVEL;
-  s.free = -1;
+  softs(l).free = -1;
+  softs(l).base = *p->goal_constant;
   for (i32 i = 0; i < p->n_goal_terms; ++i) {
     Term t = p->goal_terms[i];
     bound_t least = sides(l).root[t.side], most = -sides(l).root[opposite(t.side)];
-    s.base += (i64)t.factor * least;
+    softs(l).base += (i64)t.factor * least;
     if (least == most) continue;
     add_soft(l, t.side, least + 1, most, t.factor);
     s.stratum = maximum(s.stratum, (i64)t.factor);
   }
 }
 
-// Level 0: pays for certain what the side has reached, and drops what it cannot reach.
-DEVICE void settle_soft(Learner& l, Soft& soft) {
-  Cores& s = cores(l);
-  bound_t least = sides(l).now[soft.side], most = -sides(l).now[opposite(soft.side)];
-  s.base += cost_of(l, soft, least);
-  for (i32* link = &soft.first; *link >= 0;) {
-    Piece& p = s.pieces[*link];
-    p.from = maximum(p.from, (bound_t)(least + 1));
-    p.to = minimum(p.to, most);
-    if (p.from > p.to) *link = drop_piece(l, *link);
-    else link = &p.next;
-  }
-}
-
-DEVICE void settle_softs(Learner& l) {
-  Cores& s = cores(l);
-  i32 kept = 0;
-  for (i32 i = 0; i < s.n_softs; ++i) {
-    settle_soft(l, s.softs[i]);
-    if (s.softs[i].first >= 0) s.softs[kept++] = s.softs[i];
-  }
-  s.n_softs = kept;
-}
-
-// ---- suppositions
-
 // The next smaller stratum by which something is supposed that was not before.
 DEVICE void lower_stratum(Learner& l) {
   Cores& s = cores(l);
   i64 next = 1;
-  for (i32 i = 0; i < s.n_softs; ++i) next = maximum(next, most_below(l, s.softs[i], s.stratum / 2));
+  for (i32 i = 0; i < softs(l).count; ++i) next = maximum(next, most_below(l, softs(l).of_side[i], s.stratum / 2));
   s.stratum = next;
   s.since = statistics(block(l)).failures;
 }
@@ -270,10 +125,10 @@ DEVICE void suppose_core(Learner& l) {
 DEVICE void suppose_stratum(Learner& l) {
   Cores& s = cores(l);
   s.n_supposed = 0;
-  for (i32 i = 0; i < s.n_softs; ++i) {
+  for (i32 i = 0; i < softs(l).count; ++i) {
     bound_t k;
-    if (!find_threshold(l, s.softs[i], s.stratum, &k)) continue;
-    Supposition own = {literal(s.softs[i].side, k), i, 0};
+    if (!find_threshold(l, softs(l).of_side[i], s.stratum, &k)) continue;
+    Supposition own = {literal(softs(l).of_side[i].side, k), i, 0};
     s.supposed[s.n_supposed++] = own;
   }
 }
@@ -288,8 +143,8 @@ DEVICE bool take_suppositions(Learner& l) {
     return true;
   }
   settle_softs(l);
-  if (s.base > sides(l).now[goal_side(problem(l))]) {
-    set_root(l, goal_side(problem(l)), (value_t)s.base);
+  if (softs(l).base > sides(l).now[goal_side(problem(l))]) {
+    set_root(l, goal_side(problem(l)), (value_t)softs(l).base);
     return false;
   }
   bool for_long = statistics(block(l)).failures - s.since > STRATUM_CONFLICTS;
@@ -383,7 +238,7 @@ DEVICE i64 weight_of_core(const Learner& l) {
   const Cores& s = cores(l);
   i64 weight = INT64_MAX;
   for (i32 i = 0; i < s.n_core; ++i) {
-    weight = minimum(weight, cost_of(l, s.softs[s.core[i].soft], s.core[i].literal.k));
+    weight = minimum(weight, cost_of(l, softs(l).of_side[s.core[i].soft], s.core[i].literal.k));
   }
   ASSERT(weight > 0);
   return weight;
@@ -395,9 +250,9 @@ DEVICE void pay_for_core(Learner& l) {
   Cores& s = cores(l);
   Literal* literals = learned(l).literals;
   i64 weight = weight_of_core(l);
-  s.base += weight;
+  softs(l).base += weight;
   for (i32 i = 0; i < s.n_core; ++i) {
-    Soft& soft = s.softs[s.core[i].soft];
+    Soft& soft = softs(l).of_side[s.core[i].soft];
     literals[i] = s.core[i].literal;
     find_threshold(l, soft, weight, &literals[i].k);
     soft.first = reduce_cost(l, soft, literals[i].k, weight);
@@ -456,8 +311,8 @@ DEVICE void end_trial(Learner& l) {
   try_next(l);
 }
 
-// The next decision: SUPPOSED; HOLDING when all suppositions hold, so that any decision may follow; AT_ROOT when level 0
-// has news instead.
+// The next decision: SUPPOSED; HOLDING when all suppositions hold, so that any decision may follow; AT_ROOT when level
+// 0 has news instead.
 DEVICE Supposing seek_core(Learner& l, Literal* a) {
   Cores& s = cores(l);
   if (trail(l).level == 0 && !take_suppositions(l)) return AT_ROOT;

@@ -26,6 +26,7 @@
 #include "resolvent.h"
 #include "restart.h"
 #include "sides.h"
+#include "softs.h"
 #include "trail.h"
 #include "wake.h"
 #include "wide.h"
@@ -50,6 +51,7 @@ struct WholeLearner : Learner {
   Exchange exchange;
   PostedRows posted;
   Counters counters;
+  Softs softs;
   Cores cores;
 };
 
@@ -76,6 +78,7 @@ FOUND(Restarts, restarts)
 FOUND(Exchange, exchange)
 FOUND(PostedRows, posted)
 FOUND(Counters, counters)
+FOUND(Softs, softs)
 FOUND(Cores, cores)
 #undef FOUND
 
@@ -87,7 +90,7 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
          learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + delays_bytes(p) + heap_bytes(p) +
-         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p) + counters_bytes(p) + cores_bytes(p);
+         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p) + counters_bytes(p) + softs_bytes(p) + cores_bytes(p);
 }
 
 // Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
@@ -115,6 +118,7 @@ DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   take_memory(l.exchange, p, room);
   take_memory(l.posted, p, room);
   take_memory(l.counters, p, room);
+  take_memory(l.softs, p, room);
   take_memory(l.cores, p, room);
   ASSERT(room.next <= memory + bytes);
   return true;

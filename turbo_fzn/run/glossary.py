@@ -77,7 +77,7 @@ GLOSSARY = (
     Entry("nogoodLength", LEARNED, "mean number of literals of a learned clause"),
     Entry("nogoodLevels", LEARNED, "mean number of levels that the literals come from"),
     Entry("nogoodMinimised", LEARNED, "mean number of literals that minimisation removed"),
-    Entry("cores", LEARNED, "sets of terms of the objective that cannot all be small, found by the role `cores`"),
+    Entry("cores", LEARNED, "sets of terms of the objective that cannot all be small"),
     Entry("nogoodsTold", LEARNED, "clauses that learners sent to each other"),
     Entry("nogoodsHeard", LEARNED, "clauses that learners received from each other"),
     Entry("reductions", LEARNED, "how often the less useful clauses were forgotten"),

@@ -1,9 +1,8 @@
 """The blocks of the CPU engine that learn from conflicts, and their roles (kernels/learn, docs/design/learning.md).
 
 A prover restarts often and probes the objective's bound, a finder restarts rarely and stays near the incumbent, a
-follower makes the annotation's decisions, one for cores seeks terms of the objective that cannot all be small; a soloist
-does all of these in turn. The other blocks search the tree and
-neighbourhoods, as without learners.
+follower makes the annotation's decisions, one for cores seeks terms of the objective that cannot all be small; a
+soloist does all of these in turn. The other blocks search the tree and neighbourhoods, as without learners.
 """
 
 from __future__ import annotations

@@ -27,8 +27,7 @@ class Goal(NamedTuple):
 
 
 def goal_of(tnf: TNF) -> Goal | None:
-    """The objective as a sum of variables; None where there is none, or of fewer than FEWEST_TERMS, or too large for the
-    kernels."""
+    """The objective as a sum of variables; None where it is none, or of fewer than FEWEST_TERMS, or too large."""
     if tnf.sense == 0:
         return None
     constant, factors = _Sum(tnf).factors()

@@ -54,20 +54,20 @@ extern "C" i32 next_set(const i64* work, i32 sets, i32 last) { return least_work
 
 extern "C" i32 delay_after(i32 last, i32 found) { return next_delay(last, found != 0); }
 
-// See cores.h: a side that pays for the pieces (unit, from and to of each), in ascending order, and then `weight` less
+// See softs.h: a side that pays for the pieces (unit, from and to of each), in ascending order, and then `weight` less
 // for reaching k. Writes what it costs to reach each of 0..limit, and the least threshold of each stratum 1..limit (-1:
 // none). Returns the most that some
 // threshold costs of at most `weight`, or -1 without memory.
 extern "C" i64 reduced_costs(const i64* given, i32 n_pieces, i32 k, i64 weight, i64* costs, i64* thresholds, i32 limit) {
   Problem problem = {};
   problem.n_counters = 8;
-  char* memory = (char*)calloc(1, (size_t)cores_bytes(&problem) + 4096);
+  char* memory = (char*)calloc(1, (size_t)softs_bytes(&problem) + 4096);
   if (!memory) return -1;
   WholeLearner l = {};
   l.problem = &problem;
   Room room = {memory};
-  take_memory(l.cores, &problem, room);
-  l.cores.free = -1;
+  take_memory(l.softs, &problem, room);
+  l.softs.free = -1;
   Soft soft = {0, -1};
   i32* tail = &soft.first;
   for (i32 i = 0; i < n_pieces; ++i, given += 3) {

@@ -201,7 +201,7 @@ def model_header() -> str:
 def check() -> str:
     lines = [CHECK_HEAD, *(f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts())]
     facts = [agreement.placed_facts(bits) for bits in WIDTHS]
-    lines += ["", "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))", ""]
+    lines += ["", "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))"]
     for narrow, wide in zip(*facts):
         value = narrow.value if narrow.value == wide.value else f"BY_WIDTH({narrow.value}, {wide.value})"
         lines.append(f"SAME({narrow.expression}, {value});")

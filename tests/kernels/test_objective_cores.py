@@ -26,23 +26,27 @@ ROLES = ("cores", "soloist")
 
 
 def weighted(random: Random) -> str:
-    """A model whose objective is a weighted sum of integers and truths, which clauses, sums and differences bind."""
+    """A model whose objective is a weighted sum of integers and truths, of which some sums must cost something."""
     n = random.randint(4, 6)
-    ends = [(0, 1) if random.random() < 0.4 else (low, low + random.randint(1, 4)) for low in random.choices(range(-2, 3), k=n)]
+    ends = [(low, low + random.choice((1, 1, 2, 4))) for low in random.choices(range(-2, 3), k=n)]
     lines = [f"var {low}..{high}: x{i} :: output_var;" for i, (low, high) in enumerate(ends)]
-    names = [f"x{i}" for i in range(n)]
-    for _ in range(random.randint(3, 7)):
-        some = random.sample(names, random.randint(2, 3))
-        factors = [random.choice((-2, -1, 1, 1, 1, 2)) for _ in some]
-        kind = random.choice(("int_lin_le", "int_lin_le", "int_lin_ne", "turbo_all_different"))
-        if kind == "turbo_all_different":
-            lines.append(f"constraint {kind}([{','.join(some)}]);")
-        else:
-            lines.append(f"constraint {kind}({factors},[{','.join(some)}],{random.randint(-1, 5)});")
-    weights = [random.choice((-7, -3, -1, 1, 1, 2, 5, 100)) for _ in names]
+    weights = [random.choice((-7, -3, -1, 1, 1, 2, 5, 100)) for _ in range(n)]
+    sense = random.choice((1, -1))
+    for _ in range(random.randint(2, 5)):
+        some = random.sample(range(n), random.randint(2, 4))
+        names = ",".join(f"x{i}" for i in some)
+        if random.random() < 0.2:
+            lines.append(f"constraint turbo_all_different([{names}]);")
+            continue
+        factors = [random.choice((1, 1, 2)) * (1 if sense * weights[i] > 0 else -1) for i in some]
+        least = sum(min(factor * end for end in ends[i]) for factor, i in zip(factors, some))
+        most = sum(max(factor * end for end in ends[i]) for factor, i in zip(factors, some))
+        bound = random.randint(least + 1, max(least + 1, (least + most) // 2))
+        lines.append(f"constraint int_lin_le({[-factor for factor in factors]},[{names}],{-bound});")
     lines.append("var int: total :: output_var;")
-    lines.append(f"constraint int_lin_eq({[*weights, -1]},[{','.join([*names, 'total'])}],{random.randint(-9, 9)});")
-    return "\n".join([*lines, f"solve {random.choice(('minimize', 'maximize'))} total;"])
+    names = ",".join([*(f"x{i}" for i in range(n)), "total"])
+    lines.append(f"constraint int_lin_eq({[*weights, -1]},[{names}],{random.randint(-9, 9)});")
+    return "\n".join([*lines, f"solve {'minimize' if sense > 0 else 'maximize'} total;"])
 
 
 def best_of(text: str) -> int | None:
@@ -62,10 +66,10 @@ def check(number: int, role: str, team: str = "") -> tuple[int, bool]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_optimum_is_that_of_the_oracle(role):
+def test_a_learner_that_seeks_cores_finds_the_optimum(role):
     outcomes = [check(number, role) for number in range(MODELS)]
     assert sum(solvable for _, solvable in outcomes) > MODELS / 2
-    assert role != "cores" or sum(cores > 0 for cores, _ in outcomes) > MODELS / 3
+    assert role != "cores" or sum(cores > 0 for cores, _ in outcomes) > MODELS / 8
 
 
 def test_beside_others_no_clause_over_counters_is_told():
