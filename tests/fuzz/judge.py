@@ -22,7 +22,7 @@ from support.flatzinc_text import with_text
 from support.loopback import in_process
 from support.oracle import all_solutions, fingerprint, is_small, is_tried_whole, objective_of, outputs_of
 from turbo_fzn import Result, solve_model, solve_text
-from turbo_fzn.errors import EngineError, InternalError, UnsupportedError
+from turbo_fzn.errors import EngineError, InternalError, ModelError, UnsupportedError
 from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
@@ -172,6 +172,9 @@ def judge(model: Model, way: Way, expected: Expected | None = None, must_claim: 
         return Verdict("refused") if expected.may_be_refused else Verdict("without need", f"refused: {error}")
     except InternalError as error:
         return Verdict("wrong", str(error))
+    except ModelError as error:
+        is_too_large = "does not fit in 64 bits" in str(error) and expected.may_be_refused
+        return Verdict("refused") if is_too_large else Verdict("crash", f"ModelError: {error}")
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {error}")
     return compare(result, way, expected)

@@ -38,7 +38,7 @@ def add_distinct(m: Linearizer, terms: list[Affine]) -> None:
     for value in every:
         literals = [values[value] for values in truths if value in values]
         m.builder.add([(1, literal) for literal in literals], int(len(every) == len(terms)), 1)
-    if len(every) == len(terms):
+    if every and len(every) == len(terms):
         _add_permuted(m, terms, every)
     return None
 

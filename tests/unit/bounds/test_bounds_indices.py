@@ -80,6 +80,7 @@ solve minimize total;
     [
         (OFFSET, False, -14),
         (MATRIX, False, 5),
+        (MATRIX.replace("solve", "constraint turbo_all_different([]);\nsolve"), False, 5),
         (MAY_BE_EQUAL, False, 5),
         (HOLE, False, 10),
         (LOST, False, 13),
