@@ -46,15 +46,16 @@ struct Cores {
   Supposition* core;
   i32 n_supposed, n_core;
   i32 tried;       // the member of the core that is tried to be left out, or -1
-  i64 trial_end;   // the number of failures at which that has failed
+  i64 trial_end;   // the number of conflicts at which that has failed
   i64 shrink_end;  // the work at which the core is taken as it is: as much again as it took to find it
-  i64 work_since;  // when the last core was taken
+  i64 work_since;  // when the last core was taken, or the run began
   i32 level;       // from which on all suppositions hold, or NO_LEVEL
   i64 stratum;
-  i64 since;       // failures when the stratum or the last core began
-  i64 idle_run;    // the last run in which a decision of another kind was in the way, from 1 on
-  bool satisfied;  // a solution was found under all suppositions
-  bool full;       // there is no room for a counter
+  i64 conflicts;   // while cores were sought
+  i64 since;       // these, when the stratum or the last core began
+  i64 run;         // the last run with suppositions, from 1 on
+  i64 idle_run;    // the last one in which a decision of another kind was in the way
+  bool satisfied;  // a solution was found under all suppositions of a stratum
 };
 
 PART(Cores, cores);
@@ -81,7 +82,7 @@ DEVICE bool may_seek_cores(const Block& b, const Problem& own) {
 DEVICE i64 run_of(const Learner& l) { return statistics(block(l)).restarts + 1; }
 DEVICE bool seeks_cores(const Learner& l) {
   if (!problem(l)->n_counters || restarts(l).part != METHOD_CORES) return false;
-  return !cores(l).full && cores(l).idle_run != run_of(l);
+  return cores(l).idle_run != run_of(l);
 }
 
 // ---- suppositions
@@ -110,21 +111,20 @@ DEVICE void lower_stratum(Learner& l) {
   i64 next = 1;
   for (i32 i = 0; i < softs(l).count; ++i) next = maximum(next, most_below(l, softs(l).of_side[i], s.stratum / 2));
   s.stratum = next;
-  s.since = statistics(block(l)).failures;
+  s.since = s.conflicts;
 }
 
-// Supposes the opposite of all literals of the core but the one that is tried, in reverse order.
+// Supposes the opposite of all literals of the core but the one that is tried: those first that came last, since the
+// core has been found from the end of the trail.
 DEVICE void suppose_core(Learner& l) {
   Cores& s = cores(l);
-  s.n_supposed = 0;
-  for (i32 i = s.n_core - 1; i >= 0; --i) {
+  for (i32 i = 0; i < s.n_core; ++i) {
     if (i != s.tried) s.supposed[s.n_supposed++] = s.core[i];
   }
 }
 
 DEVICE void suppose_stratum(Learner& l) {
   Cores& s = cores(l);
-  s.n_supposed = 0;
   for (i32 i = 0; i < softs(l).count; ++i) {
     bound_t k;
     if (!find_threshold(l, softs(l).of_side[i], s.stratum, &k)) continue;
@@ -133,25 +133,55 @@ DEVICE void suppose_stratum(Learner& l) {
   }
 }
 
+// Level 0: nothing is supposed. What was may be out of date when a core has been paid, and the first decision behind
+// level 0 need not be a supposition.
+DEVICE void drop_suppositions(Learner& l) {
+  backtrack(l, 0);
+  cores(l).n_supposed = 0;
+  cores(l).level = NO_LEVEL;
+}
+
+// Level 0: requires that the objective is at least what it costs. False when that is news.
+DEVICE bool tell_base(Learner& l) {
+  i32 side = goal_side(problem(l));
+  if (softs(l).base <= sides(l).now[side]) return true;
+  set_root(l, side, (value_t)minimum(softs(l).base, 1 - (i64)sides(l).now[opposite(side)]));
+  return false;
+}
+
 // Level 0: what the run supposes. False when that has changed level 0.
 DEVICE bool take_suppositions(Learner& l) {
   Cores& s = cores(l);
   ASSERT(trail(l).level == 0);
-  s.level = NO_LEVEL;
+  drop_suppositions(l);
+  if (s.run != run_of(l)) s.work_since = work_done(l);
+  s.run = run_of(l);
   if (s.n_core > 0) {
     suppose_core(l);
     return true;
   }
   settle_softs(l);
-  if (softs(l).base > sides(l).now[goal_side(problem(l))]) {
-    set_root(l, goal_side(problem(l)), (value_t)softs(l).base);
-    return false;
-  }
-  bool for_long = statistics(block(l)).failures - s.since > STRATUM_CONFLICTS;
+  if (!tell_base(l)) return false;
+  bool for_long = s.conflicts - s.since > STRATUM_CONFLICTS;
   if ((s.satisfied || for_long) && s.stratum > 1) lower_stratum(l);
   s.satisfied = false;
   suppose_stratum(l);
+  while (s.n_supposed == 0 && s.stratum > 1) {
+    lower_stratum(l);
+    suppose_stratum(l);
+  }
+  if (s.n_supposed == 0) restarts(l).no_more_cores = true;
   return true;
+}
+
+// A solution was found: whether under all suppositions of the stratum.
+DEVICE void note_solution(Learner& l) {
+  Cores& s = cores(l);
+  if (seeks_cores(l) && s.n_core == 0 && s.n_supposed > 0 && trail(l).level >= s.level) s.satisfied = true;
+}
+
+DEVICE void note_conflict(Learner& l) {
+  if (seeks_cores(l)) ++cores(l).conflicts;
 }
 
 enum Supposing { SUPPOSED, HOLDING, REFUTED, AT_ROOT };
@@ -244,8 +274,8 @@ DEVICE i64 weight_of_core(const Learner& l) {
   return weight;
 }
 
-// Level 0: pays for the core once, and counts its literals beyond the first one. A literal that costs more than the
-// core is replaced by one that is true earlier and costs enough.
+// Level 0: pays for the core once, and counts its literals beyond the first one, if there is room for a counter. A
+// literal that costs more than the core is replaced by one that is true earlier and costs enough.
 DEVICE void pay_for_core(Learner& l) {
   Cores& s = cores(l);
   Literal* literals = learned(l).literals;
@@ -257,6 +287,7 @@ DEVICE void pay_for_core(Learner& l) {
     find_threshold(l, soft, weight, &literals[i].k);
     soft.first = reduce_cost(l, soft, literals[i].k, weight);
   }
+  if (!may_count(l, s.n_core)) return;
   i32 counter = make_counter(l, literals, s.n_core);
   add_soft(l, lower_side(counter), 2, s.n_core, weight);
 }
@@ -265,23 +296,21 @@ DEVICE void pay_for_core(Learner& l) {
 DEVICE void take_core(Learner& l) {
   Cores& s = cores(l);
   ASSERT(s.n_core > 0);
-  bool pays = s.n_core > 1 && may_count(l, s.n_core);
+  drop_suppositions(l);
   state_core(l);
-  if (pays && !trail(l).exhausted) pay_for_core(l);
-  if (s.n_core > 1 && !pays) s.full = true;
+  if (s.n_core > 1 && !trail(l).exhausted) pay_for_core(l);
   ++statistics(l).cores;
   s.n_core = 0;
-  s.since = statistics(block(l)).failures;
+  s.since = s.conflicts;
   s.work_since = work_done(l);
 }
 
 // Level 0: tries to refute the core without its next literal, or takes it.
 DEVICE void try_next(Learner& l) {
   Cores& s = cores(l);
-  i64 now = statistics(block(l)).failures;
   s.tried = 0;
   while (s.tried < s.n_core && s.core[s.tried].kept) ++s.tried;
-  s.trial_end = now + TRIAL_CONFLICTS;
+  s.trial_end = s.conflicts + TRIAL_CONFLICTS;
   if (s.n_core < 3 || s.tried == s.n_core || work_done(l) >= s.shrink_end) take_core(l);
 }
 
@@ -289,9 +318,8 @@ DEVICE void try_next(Learner& l) {
 DEVICE void refute_supposition(Learner& l, Supposition refuted) {
   Cores& s = cores(l);
   i32 before = s.n_core;
-  i64 now = statistics(block(l)).failures;
   bool good = find_core(l, refuted);
-  backtrack(l, 0);
+  drop_suppositions(l);
   if (!good) {
     s.n_core = 0;
     s.idle_run = run_of(l);
@@ -300,13 +328,13 @@ DEVICE void refute_supposition(Learner& l, Supposition refuted) {
   if (before == 0) s.shrink_end = 2 * work_done(l) - s.work_since;
   if (before > 0 && (s.tried >= 0 || s.n_core == before)) return try_next(l);
   s.tried = -1;
-  s.trial_end = now + TRIAL_CONFLICTS;
+  s.trial_end = s.conflicts + TRIAL_CONFLICTS;
 }
 
 // The core is not refuted without the literal that is tried, or not in another order. At level 0 afterwards.
 DEVICE void end_trial(Learner& l) {
   Cores& s = cores(l);
-  backtrack(l, 0);
+  drop_suppositions(l);
   if (s.tried >= 0) s.core[s.tried].kept = 1;
   try_next(l);
 }
@@ -321,7 +349,7 @@ DEVICE Supposing seek_core(Learner& l, Literal* a) {
   bool is_trial = s.n_core > 0;
   if (next == REFUTED) {
     refute_supposition(l, refuted);
-  } else if (is_trial && (statistics(block(l)).failures >= s.trial_end || (next == HOLDING && s.tried < 0))) {
+  } else if (is_trial && (s.conflicts >= s.trial_end || (next == HOLDING && s.tried < 0))) {
     end_trial(l);
   } else {
     return next;

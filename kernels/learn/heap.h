@@ -82,7 +82,7 @@ DEVICE void sink(Learner& l, i32 i) {
   put_at(l, i, var);
 }
 
-// Puts a variable of the model into the heap; nobody decides on a counter.
+// Puts a variable of the model into the heap; no activity decides on a counter.
 DEVICE void insert(Learner& l, i32 var) {
   if (var >= problem(l)->n_vars || heap(l).place[var] >= 0) return;
   put_at(l, heap(l).size++, var);

@@ -73,10 +73,10 @@ DEVICE double random_activity(const Learner& l, i32 var) {
   return fine_fraction(hash_of((u64)problem(l)->seed + (u64)block(l).index * SPREAD, var));
 }
 
-// Seeds and twins make learners differ.
+// Seeds and twins make learners differ; one for cores may be a prover's twin.
 DEVICE void set_first_activities(Learner& l) {
   const Problem* p = problem(l);
-  bool perturbed = p->seed != 0 || is_twin(p, block(l).index);
+  bool perturbed = p->seed != 0 || is_twin(p, block(l).index) || restarts(l).role == METHOD_CORES;
   for (i32 v = 0; perturbed && v < p->n_vars; ++v) heap(l).activity[v] = random_activity(l, v);
 }
 
@@ -186,6 +186,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
   log_learned(l, s.literals, s.size);
   count_clause(l, from - back);
   note_lbd(l);
+  note_conflict(l);
   backtrack(l, back);
   tell_others(l);
   Literal first = s.literals[0];
@@ -213,7 +214,7 @@ DEVICE void fix_links(const Learner& l) {
 // Publishes a solution: all variables are fixed, at the fixpoint. False when one solution is enough.
 DEVICE bool tell_solution(Learner& l) {
   ASSERT(are_all_fixed(l) && is_queue_empty(l));
-  if (seeks_cores(l)) cores(l).satisfied = true;
+  note_solution(l);
   const Block& b = block(l);
   Guidance& s = guidance(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) value_of(b, v) = sides(l).now[lower_side(v)];
@@ -305,6 +306,8 @@ DEVICE void search_learning(Learner& l) {
   }
   if (trail(l).exhausted) tell_end(l);
 }
+
+static_assert((N_METHODS - FIRST_LEARNER) % 2 == 1, "each role has fused rows always, or never");
 
 // Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Every second one has, since neither way is better on all
 // models: with fewer variables a learner is faster, with more its clauses can be stronger. Roles come in turn, an odd

@@ -59,6 +59,7 @@ struct Restarts {
   double recent_lbd, usual_lbd;
   i32 full_restarts;  // in succession, because the trail was full
   bool gave_up;       // the trail was full even after restarts
+  bool no_more_cores;  // nothing is left to pay (cores.h)
   i64 cut;            // only solutions better than this value of sense * objective are wanted
   bool probing;       // the run begins with a probe
   i64 probe_step;     // how far above the proved bound a probe is
@@ -112,7 +113,9 @@ DEVICE bool takes_turns(const Learner& l) {
 }
 
 // Who proves bounds by cores, where the learner can have any, else by probes.
-DEVICE i32 seeker_of_bounds(const Learner& l) { return problem(l)->n_counters ? METHOD_CORES : METHOD_PROVER; }
+DEVICE i32 seeker_of_bounds(const Learner& l) {
+  return problem(l)->n_counters && !restarts(l).no_more_cores ? METHOD_CORES : METHOD_PROVER;
+}
 
 // The role of a soloist, or of a follower that is the only learner, in its next turn. Without an annotation a soloist's
 // turn as a follower is left out.

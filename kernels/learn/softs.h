@@ -3,7 +3,8 @@
 // All solutions that are wanted cost at least `base`, and for each soft side its *pieces*: so much for each value that
 // the side reaches. So an objective begins, with a piece for each of its terms; a counter of literals of which one is
 // paid for has one, too. Where a reason says that a side must reach k or others something else, w is paid in common,
-// and each of them owes w less: the last w that it owes up to k, or it would owe more for a smaller value than for k.
+// and each of them owes w less: the last w of what it owes up to k. Without the first w instead, a value below k could
+// owe what k does not.
 #pragma once
 
 #include "../core/assert.h"

@@ -56,8 +56,7 @@ extern "C" i32 delay_after(i32 last, i32 found) { return next_delay(last, found 
 
 // See softs.h: a side that pays for the pieces (unit, from and to of each), in ascending order, and then `weight` less
 // for reaching k. Writes what it costs to reach each of 0..limit, and the least threshold of each stratum 1..limit (-1:
-// none). Returns the most that some
-// threshold costs of at most `weight`, or -1 without memory.
+// none). Returns the most that a threshold costs which costs at most `weight`, or -1 without memory.
 extern "C" i64 reduced_costs(const i64* given, i32 n_pieces, i32 k, i64 weight, i64* costs, i64* thresholds, i32 limit) {
   Problem problem = {};
   problem.n_counters = 8;

@@ -75,6 +75,15 @@ def test_what_is_no_sum_of_several_terms_has_none(text, is_sum):
     assert (goal_of(prepared(f"{variables}var 0..120: z;{text}")) is not None) == is_sum
 
 
+def test_a_square_is_no_multiple():
+    draft = Draft(Random(1))
+    a, b = (draft.variable(0, 3) for _ in range(2))
+    square = draft.row(MUL, draft.variable(0, 9), a, a)
+    total = draft.add(draft.add(square, b), a)
+    found = goal_of(replace(draft.tnf(), objective=total, sense=1))
+    assert found is not None and set(found.variables.tolist()) == {a, b, square}
+
+
 def test_a_variable_among_what_defines_it_is_a_term():
     """a = b + c and b = a + d: in the ternary form, as it stands."""
     draft = Draft(Random(1))
