@@ -50,6 +50,8 @@ struct Cores {
   i64 shrink_end;  // the work at which the core is taken as it is: as much again as it took to find it
   i64 work_since;  // when the last core was taken, or the run began
   i32 level;       // from which on all suppositions hold, or NO_LEVEL
+  i32 next;        // those before this one hold,
+  i32 next_level;  // from this level on
   i64 stratum;
   i64 conflicts;   // while cores were sought
   i64 since;       // these, when the stratum or the last core began
@@ -138,7 +140,7 @@ DEVICE void suppose_stratum(Learner& l) {
 DEVICE void drop_suppositions(Learner& l) {
   backtrack(l, 0);
   cores(l).n_supposed = 0;
-  cores(l).level = NO_LEVEL;
+  cores(l).level = cores(l).next_level = NO_LEVEL;
 }
 
 // Level 0: requires that the objective is at least what it costs. False when that is news.
@@ -190,9 +192,11 @@ enum Supposing { SUPPOSED, HOLDING, REFUTED, AT_ROOT };
 DEVICE Supposing next_supposition(Learner& l, Literal* a, Supposition* refuted) {
   Cores& s = cores(l);
   if (trail(l).level >= s.level) return HOLDING;
-  for (i32 i = 0; i < s.n_supposed; ++i) {
-    *a = negation(s.supposed[i].literal);
-    *refuted = s.supposed[i];
+  if (trail(l).level < s.next_level) s.next = 0;
+  s.next_level = trail(l).level;
+  for (; s.next < s.n_supposed; ++s.next) {
+    *refuted = s.supposed[s.next];
+    *a = negation(refuted->literal);
     if (is_false(l, *a)) return REFUTED;
     if (!is_true(l, *a)) return SUPPOSED;
   }

@@ -55,6 +55,7 @@ struct Restarts {
   i32 role, part;  // `part` is its current role, which differs from `role` for a soloist only
   i32 turns, luby_runs, prover_runs, wish_runs;
   i64 conflicts_in_turn;  // of a soloist
+  i64 turn_since, last_turn;  // the work done when the turn began, and the work of the turn before it
   i32 conflicts_here, conflict_limit;
   double recent_lbd, usual_lbd;
   i32 full_restarts;  // in succession, because the trail was full
@@ -91,14 +92,6 @@ DEVICE void note_lbd(Learner& l) {
   s.usual_lbd += (learned(l).lbd - s.usual_lbd) * USUAL_SHARE;
 }
 
-DEVICE bool wants_restart(const Learner& l) {
-  if (trail(l).level == 0) return false;
-  if (clauses(l).full || lists(l).full) return true;
-  const Restarts& s = restarts(l);
-  if (restarts_by_levels(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
-  return s.conflicts_here >= s.conflict_limit;
-}
-
 // Whether no other block learns.
 DEVICE bool is_only_learner(const Learner& l) {
   i32 count = 0;
@@ -110,6 +103,21 @@ DEVICE bool is_only_learner(const Learner& l) {
 DEVICE bool takes_turns(const Learner& l) {
   i32 role = restarts(l).role;
   return role == METHOD_SOLOIST || (role == METHOD_FOLLOWER && is_only_learner(l));
+}
+
+// Whether the turn for cores has lasted as long as the turn before it: with ten thousands of terms its conflicts cost
+// hundreds of times as much.
+DEVICE bool has_had_its_turn(const Learner& l) {
+  const Restarts& s = restarts(l);
+  return takes_turns(l) && s.part == METHOD_CORES && work_done(l) - s.turn_since > s.last_turn;
+}
+
+DEVICE bool wants_restart(const Learner& l) {
+  if (trail(l).level == 0) return false;
+  if (clauses(l).full || lists(l).full || has_had_its_turn(l)) return true;
+  const Restarts& s = restarts(l);
+  if (restarts_by_levels(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
+  return s.conflicts_here >= s.conflict_limit;
 }
 
 // Who proves bounds by cores, where the learner can have any, else by probes.
@@ -132,9 +140,11 @@ DEVICE void take_part(Learner& l) {
   ASSERT(FIRST_LEARNER <= s.role && s.role < N_METHODS);
   i64 enough = (i64)TURN_CONFLICTS * (1 + s.turns / N_TURNS);
   if (!takes_turns(l)) s.part = s.role == METHOD_CORES ? seeker_of_bounds(l) : s.role;
-  else if (s.turns > 0 && s.conflicts_in_turn < enough) return;
+  else if (s.turns > 0 && s.conflicts_in_turn < enough && !has_had_its_turn(l)) return;
   else s.part = next_part(l);
   s.conflicts_in_turn = 0;
+  s.last_turn = work_done(l) - s.turn_since;
+  s.turn_since = work_done(l);
 }
 
 // The set with the least work among `sets` (bits); among equals the next one after `last` in cyclic order.

@@ -159,7 +159,7 @@ LEARNING = [
            "  add_premise(l, why, literal(upper_side(var), upper));\n", "",
            "test_objective_cores.py -k explanations"),
     host("learners", "a square is a multiple", "tnf/goal.py",
-         "        products = products[self.fixed[tnf.y[products]] | self.fixed[tnf.z[products]]]\n", "",
+         "        products = products[fixed[tnf.y[products]] | fixed[tnf.z[products]]]\n", "",
          "test_goal.py -k square"),
     host("learners", "a variable is what defines it", "tnf/goal.py",
          "[] if any(operand in above for _, operand in own) else own", "own", "test_goal.py -k among"),

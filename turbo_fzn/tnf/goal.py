@@ -49,15 +49,17 @@ class _Sum:
 
     def __init__(self, tnf: TNF):
         self.tnf = tnf
-        self.fixed = tnf.lower == tnf.upper
-        sums = np.flatnonzero(tnf.op == Op.ADD)
-        products = np.flatnonzero(tnf.op == Op.MUL)
-        products = products[self.fixed[tnf.y[products]] | self.fixed[tnf.z[products]]]
-        self.result_of = self._first_rows(np.concatenate((sums, products)), "x")
-        self.operand_of = np.maximum(self._first_rows(sums, "y"), self._first_rows(sums, "z"))
+        fixed = tnf.lower == tnf.upper
+        sums, products = np.flatnonzero(tnf.op == Op.ADD), np.flatnonzero(tnf.op == Op.MUL)
+        products = products[fixed[tnf.y[products]] | fixed[tnf.z[products]]]
         slots = (tnf.x, tnf.y, tnf.z[tnf.op != Op.ELEMENT])
-        self.is_link = np.bincount(np.concatenate(slots), minlength=tnf.n_vars) == 2
-        self.is_link[tnf.objective] = True
+        is_link = np.bincount(np.concatenate(slots), minlength=tnf.n_vars) == 2
+        is_link[tnf.objective] = True
+        # As lists, since a walk through tens of thousands of rows follows.
+        self.fixed, self.is_link, self.lower = fixed.tolist(), is_link.tolist(), tnf.lower.tolist()
+        self.result_of = self._first_rows(np.concatenate((sums, products)), "x").tolist()
+        self.operand_of = np.maximum(self._first_rows(sums, "y"), self._first_rows(sums, "z")).tolist()
+        self.rows = list(zip(*(column.tolist() for column in (tnf.op, tnf.x, tnf.y, tnf.z))))
 
     def _first_rows(self, rows: np.ndarray, slot: str) -> np.ndarray:
         """For each variable the first of these rows with it in that slot, or -1."""
@@ -71,7 +73,7 @@ class _Sum:
         for variable, operands in self._users_first():
             factor = factors.pop(variable)
             if self.fixed[variable]:
-                constant += factor * int(self.tnf.lower[variable])
+                constant += factor * self.lower[variable]
             elif not operands and factor:
                 left[variable] = factor
             for part, operand in operands:
@@ -101,16 +103,17 @@ class _Sum:
     def _operands(self, variable: int, user: int) -> tuple[int, list[Part]]:
         """A row other than `user` that says what the variable is, and the (factor, operand) that it says; none for a
         constant."""
-        tnf, row = self.tnf, int(self.result_of[variable])
+        row = self.result_of[variable]
         if self.fixed[variable]:
             return -1, []
         if row not in (-1, user):
-            y, z = int(tnf.y[row]), int(tnf.z[row])
-            if tnf.op[row] == Op.ADD:
+            op, _, y, z = self.rows[row]
+            if op == Op.ADD:
                 return row, [(1, y), (1, z)]
-            return row, [(int(tnf.lower[z]), y)] if self.fixed[z] else [(int(tnf.lower[y]), z)]
-        row = int(self.operand_of[variable])
+            return row, [(self.lower[z], y)] if self.fixed[z] else [(self.lower[y], z)]
+        row = self.operand_of[variable]
         if row in (-1, user) or not self.is_link[variable]:
             return -1, []
-        other = int(tnf.y[row] if tnf.z[row] == variable else tnf.z[row])
-        return row, [] if other == variable else [(1, int(tnf.x[row])), (-1, other)]
+        _, x, y, z = self.rows[row]
+        other = y if z == variable else z
+        return row, [] if other == variable else [(1, x), (-1, other)]
