@@ -17,6 +17,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/store.h"
 #include "ablation.h"
 #include "analyse.h"
 #include "clauses.h"
@@ -30,6 +31,7 @@
 #include "sides.h"
 #include "softs.h"
 #include "trail.h"
+#include "turns.h"
 #include "undo.h"
 
 constexpr i32 TRIAL_CONFLICTS = 30;      // to refute a core without one of its literals
