@@ -95,6 +95,7 @@ TNF: dict[str, Values] = {
     "tnf.columns.FACTOR_LIMIT": (1, 8),
     "tnf.linear_rows.MOST_COEFFICIENT": (1, 3),
     "tnf.linear_rows.MOST_SUM": (0, 50, 1000),
+    "tnf.goal.FEWEST_TERMS": (0, 1, 2, 5),
     "tnf.arrange.MOST_TERMS": (2, 3, NEVER),
     "tnf.arrange.SHORT": (0, 1, NEVER),
     "tnf.linear_rows.MOST_TERMS": (2, 3, NEVER),

@@ -63,7 +63,8 @@ def variants() -> list[Variant]:
     provers = {"nothing": 0, **PARTS, "probes": 64}
     del provers["leaps"]  # a prover takes none
     chosen += [Variant(part, ("prover",), _leaving_out(bit)) for part, bit in provers.items()]
-    chosen += [Variant("nothing", LEARNERS), Variant("sharing", LEARNERS, _leaving_out(32))]
+    together = {"nothing": 0, "sharing": 32, "cores": 2048}  # only the team has someone for cores
+    chosen += [Variant(part, LEARNERS, _leaving_out(bit)) for part, bit in together.items()]
     return chosen + [Variant(role, tuple(other for other in LEARNERS if other != role)) for role in LEARNERS]
 
 

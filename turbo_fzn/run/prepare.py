@@ -108,8 +108,9 @@ def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:
 
 
 def may_stand_alone(options: Options) -> bool:
-    """Whether learners on the CPU are enough: nothing in the options needs another engine."""
-    needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world()
+    """Whether learners on the CPU are enough: nothing in the options needs another engine, as the search for further
+    optimal solutions does."""
+    needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world() or options.optimal_limit() != 1
     learners = choose_alone(options, 1, True, wanted_methods(options))
     return bool(learners) and options.arch in ("auto", "cpu") and not needs_rows
 
