@@ -28,6 +28,8 @@ ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_
 WITH_ROWS = [
     {"learn": "prover", "without": "prover"},
     {"all_solutions": True},
+    {"all_optimal": True},
+    {"n_optimal": 2},
     {"learn": "off"},
     {"without": "soloist,finder,prover,follower,cores"},
     {"simplify": False},
