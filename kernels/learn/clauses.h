@@ -231,6 +231,17 @@ DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Liter
   return kept;
 }
 
+// Level 0: adds the clause in learned(l), which holds; what is left of it may be a bound, or a contradiction.
+DEVICE void add_clause(Learner& l) {
+  Learned& s = learned(l);
+  i32 size = strip_literals(l, s.literals, s.size, s.literals);
+  if (size == 0) trail(l).exhausted = true;
+  if (size == 1) set_root(l, s.literals[0].side, s.literals[0].k);
+  if (size < 2) return;
+  i32 clause = store_clause(l, s.literals, size, minimum(s.lbd, size));
+  if (clause >= 0) attach(l, clause);
+}
+
 // Level 0: deletes clauses with a key of `limit` or more, strips the others and compacts the store. Clauses of one
 // literal are written to `units`. Returns their number; -1 for an empty clause: the space is exhausted.
 DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {

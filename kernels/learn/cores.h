@@ -35,7 +35,7 @@
 #include "undo.h"
 
 constexpr i32 TRIAL_CONFLICTS = 30;      // to refute a core without one of its literals
-constexpr i32 STRATUM_CONFLICTS = 100;    // without a core, after which the stratum becomes smaller
+constexpr i32 STRATUM_CONFLICTS = 100;  // without a core, after which the stratum becomes smaller
 
 // A literal that costs something, and is supposed to be false. `kept` if the core was not refuted without it.
 struct Supposition {
@@ -82,8 +82,10 @@ DEVICE bool may_seek_cores(const Block& b, const Problem& own) {
   return true;
 }
 
-// Whether the current run makes suppositions.
+// The number of the current run.
 DEVICE i64 run_of(const Learner& l) { return statistics(block(l)).restarts + 1; }
+
+// Whether it makes suppositions.
 DEVICE bool seeks_cores(const Learner& l) {
   if (!problem(l)->n_counters || restarts(l).part != METHOD_CORES) return false;
   return cores(l).idle_run != run_of(l);
@@ -259,14 +261,11 @@ OUTLINE bool find_core(Learner& l, Supposition refuted) {
 // Level 0: one of the core's literals is true.
 DEVICE void state_core(Learner& l) {
   const Cores& s = cores(l);
-  Literal* literals = learned(l).literals;
-  for (i32 i = 0; i < s.n_core; ++i) literals[i] = s.core[i].literal;
-  i32 size = strip_literals(l, literals, s.n_core, literals);
-  if (size == 0) trail(l).exhausted = true;
-  if (size == 1) set_root(l, literals[0].side, literals[0].k);
-  if (size < 2) return;
-  i32 clause = store_clause(l, literals, size, KEPT_LBD);
-  if (clause >= 0) attach(l, clause);
+  Learned& clause = learned(l);
+  for (i32 i = 0; i < s.n_core; ++i) clause.literals[i] = s.core[i].literal;
+  clause.size = s.n_core;
+  clause.lbd = KEPT_LBD;
+  add_clause(l);
 }
 
 // The least cost of the core's literals.

@@ -67,7 +67,7 @@ DEVICE bool is_told(const Learner& l) {
 DEVICE void tell_units(const Problem* p, const bound_t* sides) {
   bound_t* words = unit_words(p);
   bool news = false;
-  for (i32 side = 0; side < 2 * p->n_vars; ++side) {
+  for (i32 side = 0; side < n_model_sides(p); ++side) {
     if (sides[side] > global_load(&words[side])) news |= global_max(&words[side], sides[side]) < sides[side];
   }
   if (news) global_add(&p->units->version, (i64)1);
@@ -138,21 +138,14 @@ DEVICE void adopt_clause(Learner& l) {
   if (!knows_all(l)) return;
   ASSERT(trail(l).level == 0);
   ++statistics(l).heard;
-  Literal* literals = learned(l).literals;
-  i32 size = strip_literals(l, literals, learned(l).size, literals);
-  if (size < 0) return;
-  if (size == 0) trail(l).exhausted = true;
-  if (size == 1) set_root(l, literals[0].side, literals[0].k);
-  if (size < 2) return;
-  i32 clause = store_clause(l, literals, size, minimum(learned(l).lbd, size));
-  if (clause >= 0) attach(l, clause);
+  add_clause(l);
 }
 
 DEVICE void adopt_units(Learner& l) {
   i64 version = global_load(&problem(l)->units->version);
   if (version == exchange(l).units_seen) return;
   exchange(l).units_seen = version;
-  for (i32 side = 0; side < 2 * problem(l)->n_vars; ++side) {
+  for (i32 side = 0; side < n_model_sides(problem(l)); ++side) {
     bound_t k = global_load(&unit_words(problem(l))[side]);
     if (k > sides(l).now[side] && !is_link(problem(l), var_of(side))) set_root(l, side, k);
   }

@@ -29,7 +29,9 @@ DEVICE i32 upper_side(i32 var) { return 2 * var + 1; }
 DEVICE i32 opposite(i32 side) { return side ^ 1; }
 DEVICE i32 var_of(i32 side) { return side >> 1; }
 DEVICE bool is_upper(i32 side) { return side & 1; }
-DEVICE i32 n_sides(const Problem* p) { return 2 * (p->n_vars + p->n_counters); }
+// Sides of the model's variables, and of all, with those that a learner makes (counters.h).
+DEVICE i32 n_model_sides(const Problem* p) { return 2 * p->n_vars; }
+DEVICE i32 n_sides(const Problem* p) { return n_model_sides(p) + 2 * p->n_counters; }
 
 // x >= k or x <= 1 - k - ...: not (side >= k) is (-side >= 1 - k).
 DEVICE Literal negation(Literal a) { return literal(opposite(a.side), 1 - a.k); }

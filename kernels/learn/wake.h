@@ -53,8 +53,8 @@ DEVICE i64 most_wakes(const Problem* p) {
       count += (1 + (w.both <= i && i < w.upper)) * (1 + (op == OP_EQ));
     }
   }
-  if (p->linear_wakes) count += p->linear_wakes[2 * p->n_vars] - p->linear_wakes[0];
-  if (p->n_wides) count += p->wide_wakes[2 * p->n_vars] - p->wide_wakes[0];
+  if (p->linear_wakes) count += p->linear_wakes[n_model_sides(p)] - p->linear_wakes[0];
+  if (p->n_wides) count += p->wide_wakes[n_model_sides(p)] - p->wide_wakes[0];
   return count;
 }
 
@@ -184,7 +184,7 @@ DEVICE void sort_wakes(Learner& l, i32 side, i32* end) {
 
 DEVICE void sort_all_wakes(Learner& l) {
   i32 end = 0;
-  for (i32 side = 0; side < 2 * problem(l)->n_vars; ++side) sort_wakes(l, side, &end);
+  for (i32 side = 0; side < n_model_sides(problem(l)); ++side) sort_wakes(l, side, &end);
   ASSERT(end <= most_wakes(problem(l)));
 }
 
