@@ -89,11 +89,12 @@ demo: $(READY) compiler
 	  $(RUN) -m turbo_fzn -i examples/demo.fzn; fi
 
 # Without MiniZinc the tests that run it are skipped, and say so. CI complains of tests that ought to be marked `slow`.
+# Random examples are few in `make test`; `make test-slow` draws more.
 test: MARKED = not gpu and not slow
 test: export HYPOTHESIS_PROFILE ?= quick
 test: QUICK = $(if $(CI),--quick)
 test-all: MARKED = not gpu
-test-slow: MARKED = slow and not gpu
+test-slow: MARKED = (slow or hypothesis) and not gpu
 
 test test-all test-slow: $(TESTED) compiler
 	@$(call provide,command -v minizinc,minizinc) || true

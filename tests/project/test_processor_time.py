@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
@@ -95,13 +96,15 @@ def test_what_may_be_the_machine_is_only_named(run, slack, load, word):
     assert complaints(done.stdout, word) == [f"{word} {name}" for name in DEAR]
 
 
-def test_ci_runs_every_test_that_needs_no_gpu_once():
+def test_ci_runs_every_test_that_needs_no_gpu():
+    """Each once, those of hypothesis again with more examples."""
     makefile, ci = ((ROOT / name).read_text(encoding="utf-8") for name in ("Makefile", ".ci/run"))
     marked = dict(re.findall(r"^([\w-]+): MARKED = (.*)$", makefile, re.MULTILINE))
     runs = re.findall(r"^make ([\w-]+) \| unskipped$", ci, re.MULTILINE)
-    for gpu, slow in ((False, False), (False, True), (True, False), (True, True)):
-        taken = [target for target in marked if eval(marked[target], {"gpu": gpu, "slow": slow})]
-        assert ("test-all" in taken, len(set(taken) & set(runs))) == (not gpu, int(not gpu))
+    for gpu, slow, drawn in product((False, True), repeat=3):
+        taken = [target for target in marked if eval(marked[target], {"gpu": gpu, "slow": slow, "hypothesis": drawn})]
+        times = 0 if gpu else 1 + (drawn and not slow)
+        assert ("test-all" in taken, len(set(taken) & set(runs))) == (not gpu, times)
 
 
 def test_no_other_run_complains(run):

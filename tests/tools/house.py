@@ -62,17 +62,19 @@ def too_long(paths: list[Path]) -> Iterator[str]:
             yield f"{path.relative_to(ROOT)}: {function}: {length} lines, more than {FUNCTION_LINES}"
 
 
-def docstrings(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, text) of each docstring of a file, including those of attributes."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def docstrings(text: str) -> Iterator[tuple[int, str]]:
+    """(line, text) of each docstring of a source, including those of attributes."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, " ".join(node.value.value.split())
 
 
 def vague(paths: list[Path]) -> Iterator[str]:
     """A complaint for each docstring that begins with one of ELLIPSES."""
+    begins = re.compile(rf"""["']\s*({"|".join(ELLIPSES)})""")
     for path in paths:
-        for number, text in docstrings(path):
+        source = path.read_text(encoding="utf-8")
+        for number, text in docstrings(source) if begins.search(source) else ():
             if text.startswith(ELLIPSES):
                 yield f"{path.relative_to(ROOT)}:{number}: a docstring begins with {text[:20]!r}"
 
