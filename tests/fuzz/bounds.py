@@ -173,7 +173,7 @@ def proved_value(
 def watched(watch: Watch, liar: bool) -> Iterator[None]:
     """While this lasts, every certificate and every cut is checked."""
     certify, build, program = Certifier.certify, Certifier.__init__, root.Program
-    pause = beside.REASON_SECONDS
+    pause, small = beside.REASON_SECONDS, beside.SMALL_TREE
 
     def certify_and_check(self, duals, lower, upper, objective=1):  # type: ignore[no-untyped-def]
         certificate = certify(self, duals, lower, upper, objective)
@@ -199,6 +199,7 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
 
     root.fix = tree.fix = fix_and_check
     beside.reason_of, beside.REASON_SECONDS = reason_and_check, 0  # type: ignore[assignment]
+    beside.SMALL_TREE = min(small, 1)  # so that trees go back to the root for more cuts
     Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
     root.Program = Liar if liar else program  # type: ignore[misc]
     try:
@@ -206,6 +207,7 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
     finally:
         root.fix = tree.fix = fix
         beside.reason_of, beside.REASON_SECONDS = reason_of, pause
+        beside.SMALL_TREE = small
         Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore
 
 

@@ -119,6 +119,8 @@ BOUNDS: dict[str, Values] = {
     "bounds.beside.LOOK_SECONDS": (0.0,),
     "bounds.beside.REASON_SECONDS": (0.0,),
     "bounds.beside.REST_SECONDS": (0.0,),
+    "bounds.beside.SMALL_SECONDS": (0.0, 9.0),
+    "bounds.beside.SMALL_TREE": (0, 1, 4),
     "bounds.beside.SUGGESTION_SECONDS": (0.0,),
     "bounds.certificate.DENOMINATOR": (2**12, 2**16),
     "bounds.cliques.ACTIVE": (0.0, 0.5),
@@ -142,6 +144,10 @@ BOUNDS: dict[str, Values] = {
     "bounds.flows.MOST_CELLS": (0, 6),
     "bounds.flows.MOST_EDGES": (0, 6),
     "bounds.flows.MOST_LOOKED_AT": (0, 6),
+    "bounds.halves.MOST_LOSS": (0.5, 2.0),
+    "bounds.halves.MOST_ROWS": (1, 4),
+    "bounds.halves.MOST_SUMS": (1, 4),
+    "bounds.halves.ZERO": (0.3,),
     "bounds.indices.MOST_IN_ALL": (0, 5),
     "bounds.indices.MOST_PRODUCTS": (0, 5),
     "bounds.indices.MOST_TOGETHER": (0, 5),
@@ -171,6 +177,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.root.MOST_REASONS": (0, 1),
     "bounds.root.MOST_ROUNDS": (0, 1, 3),
     "bounds.root.MOST_TABLEAU_ROWS": (1,),
+    "bounds.root.TRIAL_ROUNDS": (0, NEVER),
     "bounds.tours.LEAST_EXCESS": (0.5,),
     "bounds.tours.MOST_NODES": (0, 2, 3),
     "bounds.tree.FRACTIONAL": (0.3,),
@@ -240,7 +247,7 @@ KEPT: dict[str, str] = {
     "how long something waits, which no answer comes sooner by": """
         bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
-        bounds.tree.NODE_SECONDS bounds.turns run.turns""",
+        bounds.root.HALF_SECONDS bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }
 
 

@@ -13,6 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.root import Root
+    from turbo_fzn.bounds.tree import Tree
 
 log = logging.getLogger("turbo_fzn")
 
@@ -37,7 +39,12 @@ REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
 REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
 PROBING_SECONDS = 8.0  # of probes, at most, which do not count
+SMALL_TREE, SMALL_SECONDS = 100, 1.0  # nodes and work of a tree that ends before more cuts of the root would pay
 HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
+
+
+def _nothing() -> None:
+    """What a branch and bound without cuts does in between."""
 
 
 class Boxes(Protocol):
@@ -170,10 +177,14 @@ class Bounder(ABC):
             self.fault = error
             log.warning("the relaxation ends, the search goes on: %s: %s", type(error).__name__, error)
 
-    def divide(self, tree: _Divided) -> None:
-        """Runs the steps of a branch and bound until it is done, full or hopeless."""
+    def divide(self, tree: _Divided, at_length: Callable[[], None] = _nothing) -> None:
+        """Runs the steps of a branch and bound until it is done, full or hopeless. `at_length` is called once, after
+        the first SMALL_TREE nodes or SMALL_SECONDS."""
         self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless(tree.probing):
+            if tree.n_nodes >= SMALL_TREE or self.work_time() - self.divided > SMALL_SECONDS:
+                at_length()
+                at_length = _nothing
             tree.step()
             self.rest()
             self.n_nodes = tree.n_nodes
@@ -244,8 +255,14 @@ class Beside(Bounder):
         tree = Tree(root.relaxation, root.program, root.certifier, self)
         tree.lower, tree.upper = root.lower, root.upper
         tree.push(Node(root.bound, (), None))
-        self.divide(tree)
-        self.n_cuts += tree.n_cuts
+        self.divide(tree, partial(self.cut_deeper, root, tree))
+        self.n_cuts = root.n_cuts + tree.n_cuts
+
+    def cut_deeper(self, root: Root, tree: Tree) -> None:
+        """Takes time for cuts that the root had none for, since the tree is not a small one."""
+        if tree.bound is not None:
+            root.cut_deeper(tree.certifier.rows, tree.bound)
+            tree.certifier, tree.lower, tree.upper = root.certifier, root.lower, root.upper
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of better solutions in a box, None where there are none. Records a solution found on the way."""

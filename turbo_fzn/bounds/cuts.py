@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.bounds import halves
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows, Separator
 from turbo_fzn.domains import INFINITY
@@ -32,6 +33,7 @@ DUAL_UNITS = 1000  # to which the largest dual is scaled
 DIVISORS = 6  # tried for each row
 FRACTIONAL = 1e-4
 SAFE_PRODUCT = 2**62
+HALF = [2]  # the divisor
 PARALLEL = 0.9  # the cosine of two cuts of which one is enough
 
 Row = tuple[dict[int, int], int, int]
@@ -105,6 +107,12 @@ class Cutter:
             multipliers = {int(row): int(value) for row, value in zip(used, numerators) if value}
             yield from self.of_combination(multipliers, [])
 
+    def of_halves(self) -> Iterator[Cut]:
+        """Cuts from sums of rows of which the half is rounded."""
+        ends = np.where(self.from_upper, self.upper, self.lower)
+        for multipliers in halves.sums_of_rows(self.rows, self.activity, ends, self.values):
+            yield from self.of_combination(multipliers, HALF)
+
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """Cuts from a sum of rows with their slacks: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total: dict[int, int] = {}
@@ -122,7 +130,7 @@ class Cutter:
                 slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
         total = {column: value for column, value in total.items() if value}
         if 0 < len(total) <= MOST_ENTRIES:
-            for flip in (1, -1):
+            for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same
                 flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
                 entries = {column: flip * value for column, value in total.items()}
                 yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))

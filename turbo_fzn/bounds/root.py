@@ -20,6 +20,8 @@ LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all 
 CUT_SECONDS = 6.0
 MOST_REASONS = 12  # cuts that are passed on to learners
 ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
+HALF_SECONDS = 0.1  # an estimate for the zero-half cuts of a round
+TRIAL_ROUNDS = 3  # of cuts that a tree has to be beaten by; the first half of the way must be behind them then
 
 
 class Root:
@@ -34,6 +36,7 @@ class Root:
         self.program = Program(relaxation, listener.is_done, listener.account)
         self.bound = -NO_SOLUTION
         self.n_cuts = 0
+        self.n_kept = len(self.rows)  # the first rows, which are no cuts or those of a tree
         self.value = -np.inf  # of the linear program
         self.proof: tuple[np.ndarray, LinearRows] | None = None  # multipliers of rows: of the last bound
 
@@ -92,24 +95,43 @@ class Root:
 
     def cut(self) -> None:
         """Adds cuts in rounds until none is found, the gain is small or the time is used up."""
+        self.cut_in_rounds(-NO_SOLUTION, halves=False)
+
+    def cut_deeper(self, rows: LinearRows, proved: int) -> None:
+        """Adds zero-half cuts, too, at the root of a tree that has these rows and has `proved` this bound.
+
+        They take long and make the program larger, so they stay only where they prove more than the tree has."""
+        self.replace(rows)
+        self.n_kept = len(rows)
+        self.cut_in_rounds(proved, halves=True)
+        if self.value <= proved and len(self.rows) > len(rows):
+            self.program.remove(np.arange(len(rows), len(self.rows)))
+            self.replace(rows)
+
+    def cut_in_rounds(self, goal: int, halves: bool) -> None:
         began, idle = self.listener.now(), 0
-        first = self.value
         answer = self.settle()
-        for _ in range(MOST_ROUNDS):
+        first = self.value
+        for number in range(MOST_ROUNDS):
             if answer is None or self.listener.is_done() or idle == IDLE_ROUNDS:
                 return
             before = self.value
-            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer):
+            if number == TRIAL_ROUNDS and before - first < (goal - first) / 2:
+                return
+            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer, halves):
                 return
             answer = self.settle()
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
 
-    def add_cuts(self, answer: Answer) -> bool:
+    def add_cuts(self, answer: Answer, halves: bool) -> bool:
         """Adds the deepest cuts at the answer's point. Returns whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
+        if halves:
+            self.listener.account(HALF_SECONDS)
+            found += cutter.of_halves()
         found += cuts.of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)
         chosen = cuts.select(found, MOST_CUTS)
         if chosen:
@@ -123,7 +145,7 @@ class Root:
     def drop_slack_cuts(self, answer: Answer) -> None:
         """Drops the cuts that do not help to prove the bound, when there are many."""
         slack = np.abs(answer.duals) < 1e-9
-        slack[: len(self.relaxation.rows)] = False
+        slack[: self.n_kept] = False
         if slack.sum() > MOST_CUTS:
             self.program.remove(np.flatnonzero(slack))
             self.replace(self.rows.select(~slack))

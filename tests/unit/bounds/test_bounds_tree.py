@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.relaxations import root_of
+from turbo_fzn.bounds import beside as beside_module
 from turbo_fzn.bounds import tree as tree_module
 from turbo_fzn.bounds.beside import PATIENCE_SECONDS, Beside
 from turbo_fzn.bounds.cliques import Conflicts
@@ -162,6 +163,61 @@ def test_the_cuts_of_nodes_count_among_those_of_the_relaxation() -> None:
     beside.tell(1 + LEAST)
     beside.search(root)
     assert root.n_cuts == 0 < beside.n_cuts and beside.best == LEAST
+
+
+CYCLE = 9
+EXCLUDING = "".join(f"var bool: x{i} :: output_var;\n" for i in range(CYCLE)) + "".join(
+    f"constraint bool_clause([],[x{i},x{(i + 1) % CYCLE}]);\n" for i in range(CYCLE)
+)
+STABLE = f"""{EXCLUDING}var 0..9: total;
+constraint bool_lin_eq({[1] * CYCLE},[{",".join(f"x{i}" for i in range(CYCLE))}],total);
+solve maximize total;
+"""
+
+
+def test_zero_half_cuts_stay_where_they_prove_more_than_the_tree_has() -> None:
+    """Half of each thing is 4.5, and the sum of all pairs says 4."""
+    root = root_of(STABLE)
+    rows, n_kept = root.rows, len(root.rows)
+    assert root.value == -4.5
+    root.cut_deeper(rows, root.bound - 1)
+    assert root.value == -4 and len(root.rows) > n_kept
+    assert root.program.solver.getNumRow() == len(root.rows) == len(root.certifier.rows)
+
+
+def test_zero_half_cuts_leave_where_they_prove_no_more() -> None:
+    root = root_of(STABLE)
+    rows, n_kept = root.rows, len(root.rows)
+    root.cut_deeper(rows, -4)
+    assert root.rows is root.certifier.rows is rows and root.program.solver.getNumRow() == n_kept
+
+
+@pytest.mark.parametrize(("nodes", "seconds", "deeper"), [(1, 99.0, True), (10**6, 0.0, True), (10**6, 99.0, False)])
+def test_a_tree_that_is_not_small_goes_back_to_the_root_once(monkeypatch, nodes, seconds, deeper) -> None:
+    monkeypatch.setattr(beside_module, "SMALL_TREE", nodes)
+    monkeypatch.setattr(beside_module, "SMALL_SECONDS", seconds)
+    went: list[int] = []
+    monkeypatch.setattr(Beside, "cut_deeper", lambda beside, root, tree: went.append(tree.n_nodes))
+    root = root_of(SQUARES)
+    beside = root.listener
+    beside.began, beside.worked = beside.now(), beside.work_time()
+    beside.tell(1 + LEAST)
+    beside.search(root)
+    assert beside.best == LEAST and len(went) == deeper
+    assert went in ([], [0] if seconds == 0 else [nodes])
+
+
+def test_the_tree_goes_on_with_the_rows_and_the_box_of_the_root() -> None:
+    """All of its nodes have bases from before."""
+    root = root_of(STABLE)
+    tree = Tree(root.relaxation, root.program, root.certifier, root.listener)
+    tree.push(Node(root.bound, (), None))
+    tree.step()
+    root.listener.cut_deeper(root, tree)
+    assert tree.certifier is root.certifier and tree.lower is root.lower and tree.upper is root.upper
+    while tree.can_rise():
+        tree.step()
+    assert root.listener.best == -4 and tree.bound is None
 
 
 def test_no_bound_is_below_the_interval_of_the_objective(monkeypatch) -> None:
