@@ -20,12 +20,13 @@ from fuzz.judge import Verdict
 from fuzz.scope import Scope
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, objective_of
-from turbo_fzn.bounds import beside, root, tree
+from turbo_fzn.bounds import beside, probing, root, tree
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.listener import NO_SOLUTION
+from turbo_fzn.bounds.probing import Implications
 from turbo_fzn.bounds.reasons import Reason, reason_of
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
@@ -120,6 +121,14 @@ class Watch:
                 if not (low == -INFINITY or total >= low) or not (high == INFINITY or total <= high):
                     raise Unsound(f"{low} <= {entries} <= {high} excludes the solution {point}")
 
+    def implied(self, implied: Implications, lower: np.ndarray, upper: np.ndarray) -> None:
+        """All rows of what was probed, not only those that become cuts, hold at every better solution."""
+        for family in implied.families:
+            rows = [family.row(place) for place in range(len(family.columns))]
+            self.rows(LinearRows.of([(entries, -INFINITY, side) for entries, side in rows]))
+        if not all(is_in(point, (lower, upper)) for point in self.better()):
+            raise Unsound("probing excludes a solution")
+
     def fixed(self, before: Box, after: Box, most: int) -> None:
         for point, objective in self.points:
             if objective <= most and is_in(point, before) and not is_in(point, after):
@@ -197,7 +206,13 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         watch.n_reasons += reason is not None
         return reason
 
+    def probe_and_check(relaxation, listener, lower, upper):  # type: ignore[no-untyped-def]
+        implied = probing.probe(relaxation, listener, lower, upper)
+        watch.implied(implied, lower, upper)
+        return implied
+
     root.fix = tree.fix = fix_and_check
+    root.probe = probe_and_check
     beside.reason_of, beside.REASON_SECONDS = reason_and_check, 0  # type: ignore[assignment]
     beside.SMALL_TREE = min(small, 1)  # so that trees go back to the root for more cuts
     Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
@@ -206,6 +221,7 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         yield
     finally:
         root.fix = tree.fix = fix
+        root.probe = probing.probe
         beside.reason_of, beside.REASON_SECONDS = reason_of, pause
         beside.SMALL_TREE = small
         Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore

@@ -164,6 +164,11 @@ BOUNDS: dict[str, Values] = {
     "bounds.nonlinear.LARGEST_ROOT": (1, 3),
     "bounds.nonlinear.LEAST_EXCESS": (0.5,),
     "bounds.nonlinear.MOST_CHOICES": (0, 2),
+    "bounds.probing.LEAST_EXCESS": (0.5,),
+    "bounds.probing.MOST_CELLS": (0, 5),
+    "bounds.probing.MOST_CUTS": (0, 1),
+    "bounds.probing.MOST_PROBES": (0, 1, 5),
+    "bounds.probing.MOST_WORK": (0, 100),
     "bounds.relaxation.LARGEST_COEFFICIENT": (2, 100),
     "bounds.relaxation.LARGEST_SIDE": (10, 1000),
     "bounds.relaxation.SHORT": (0, 1),
@@ -247,7 +252,7 @@ KEPT: dict[str, str] = {
     "how long something waits, which no answer comes sooner by": """
         bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
-        bounds.root.HALF_SECONDS bounds.tree.NODE_SECONDS bounds.turns run.turns""",
+        bounds.root.HALF_SECONDS bounds.probing.PROBE_SECONDS bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }
 
 

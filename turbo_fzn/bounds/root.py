@@ -8,6 +8,7 @@ from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
+from turbo_fzn.bounds.probing import probe
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
 from turbo_fzn.domains import INFINITY
@@ -95,7 +96,14 @@ class Root:
 
     def cut(self) -> None:
         """Adds cuts in rounds until none is found, the gain is small or the time is used up."""
+        self.probe()
         self.cut_in_rounds(-NO_SOLUTION, halves=False)
+
+    def probe(self) -> None:
+        """Finds what values imply: rows that are cuts, at the nodes of a tree, too."""
+        if self.relaxation.truths and not self.listener.is_done():
+            implied = probe(self.relaxation, self.listener, self.lower, self.upper)
+            self.relaxation.separators = (*self.relaxation.separators, implied)
 
     def cut_deeper(self, rows: LinearRows, proved: int) -> None:
         """Adds zero-half cuts, too, at the root of a tree that has these rows and has `proved` this bound.

@@ -1,0 +1,116 @@
+"""What each value of a variable implies for all other columns, as cuts.
+
+A column z has a bound at the root, and a better one, low_v, once the truth of x = v has been propagated. Of the truths
+of one variable at most one is 1, so
+
+    z >= low + sum over v of (low_v - low) [x = v]
+
+and likewise from above. Where z is what x costs by way of several constraints (a product of an element and a truth, say)
+none of their rows tells that: each alone has to allow for the other's worst. Probing is as old as presolve (Savelsbergh,
+ORSA Journal on Computing 1994). Here all values of a variable make one row, as good as the hull of z and what x implies.
+There are too many rows to state all of them, so those that a point violates are made as cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.bounds.listener import Listener, Store
+from turbo_fzn.bounds.relaxation import LARGEST_COEFFICIENT, LARGEST_SIDE, Relaxation
+
+MOST_PROBES = 2000
+MOST_WORK = 10**7  # columns looked at, in all probes
+MOST_CELLS = 2 * 10**6  # implied bounds that are kept
+LEAST_EXCESS = 0.01
+MOST_CUTS = 100  # at a point
+PROBE_SECONDS = 2e-4  # an estimate
+
+
+class Implied(NamedTuple):
+    """Rows  sign * z >= base + sum of gains * truths,  one for each of the columns z.
+
+    truths: int64 [k]; columns, base: int64 [m]; gains: int64 [k, m], at least 0; sign: 1 or -1.
+    """
+
+    truths: np.ndarray
+    columns: np.ndarray
+    base: np.ndarray
+    gains: np.ndarray
+    sign: int
+
+    def violated(self, values: np.ndarray) -> Iterator[tuple[float, int]]:
+        """(excess, place of the column) of the rows that the point (float [n]) violates."""
+        excess = self.base + values[self.truths] @ self.gains - self.sign * values[self.columns]
+        for place in np.flatnonzero(excess > LEAST_EXCESS).tolist():
+            yield float(excess[place]), place
+
+    def row(self, place: int) -> tuple[dict[int, int], int]:
+        """(entries, side) of entries <= side."""
+        gains = self.gains[:, place]
+        entries = {int(truth): int(gain) for truth, gain in zip(self.truths, gains) if gain}
+        return {**entries, int(self.columns[place]): -self.sign}, -int(self.base[place])
+
+
+class Implications:
+    """The rows of all variables that were probed, as a separator."""
+
+    def __init__(self, families: list[Implied]):
+        self.families = families
+
+    def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
+        """(entries, side, excess) of the rows that the point (float [n]) violates most."""
+        found = [
+            (excess, number, place)
+            for number, family in enumerate(self.families)
+            for excess, place in family.violated(values)
+        ]
+        for excess, number, place in sorted(found, reverse=True)[:MOST_CUTS]:
+            yield *self.families[number].row(place), excess
+
+
+def probe(relaxation: Relaxation, listener: Listener, lower: np.ndarray, upper: np.ndarray) -> Implications:
+    """Probes the truths of each variable within the bounds (int64 [n]) of all better solutions.
+
+    A truth that no better solution has is 0 from then on: `upper` is changed.
+    """
+    truths_of: dict[int, dict[int, int]] = {}  # of a column, by value: one truth each, or two of them could be 1
+    for truth, (column, value) in relaxation.truths.items():
+        if lower[truth] < upper[truth]:
+            truths_of.setdefault(column, {})[value] = truth
+    families: list[Implied] = []
+    n_left = min(MOST_PROBES, MOST_WORK // max(relaxation.n_columns, 1))
+    for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
+        n_left -= len(truths)
+        n_cells = sum(family.gains.size for family in families)
+        if n_left < 0 or n_cells > MOST_CELLS:
+            break
+        boxes: dict[int, Store] = {}
+        for truth in truths.values():
+            listener.account(PROBE_SECONDS)
+            low = lower.copy()
+            low[truth] = 1
+            box = listener.narrow(low, upper.copy())
+            if box is None:
+                upper[truth] = 0
+            else:
+                boxes[truth] = box
+        if boxes:
+            families += implied_by(boxes, np.array([column, *truths.values()]), lower, upper)
+    return Implications(families)
+
+
+def implied_by(boxes: dict[int, Store], own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterator[Implied]:
+    """The rows from below and from above by the boxes in which each truth is 1, without those of the variable's `own`
+    columns."""
+    lows, highs = (np.stack(ends) for ends in zip(*boxes.values()))
+    for sign, base, bounds in ((1, lower, lows), (-1, -upper, -highs)):
+        gains = np.maximum(bounds - base, 0)
+        most = gains.max(axis=0)
+        useful = (np.abs(base) <= LARGEST_SIDE) & (most > 0) & (most <= LARGEST_COEFFICIENT)
+        useful[own] = False
+        columns = np.flatnonzero(useful)
+        if len(columns):
+            yield Implied(np.array(list(boxes)), columns, base[columns], gains[:, columns], sign)
