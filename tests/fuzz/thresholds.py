@@ -177,6 +177,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.reasons.MOST_ENTRIES": (0, 10),
     "bounds.reasons.MOST_TERMS": (2, 5),
     "bounds.root.IDLE_ROUNDS": (1,),
+    "bounds.root.LEAST_CLOSED": (0.0, 2.0),
     "bounds.root.LEAST_GAIN": (0.5,),
     "bounds.root.MOST_CUTS": (1,),
     "bounds.root.MOST_REASONS": (0, 1),

@@ -5,10 +5,10 @@ of one variable at most one is 1, so
 
     z >= low + sum over v of (low_v - low) [x = v]
 
-and likewise from above. Where z is what x costs by way of several constraints (a product of an element and a truth, say)
-none of their rows tells that: each alone has to allow for the other's worst. Probing is as old as presolve (Savelsbergh,
-ORSA Journal on Computing 1994). Here all values of a variable make one row, as good as the hull of z and what x implies.
-There are too many rows to state all of them, so those that a point violates are made as cuts.
+and likewise from above. Where z is what x costs by way of several constraints (a product of an element and a truth,
+say) none of their rows tells that: each alone has to allow for the other's worst. Probing is as old as presolve
+(Savelsbergh, ORSA Journal on Computing 1994). Here all values of a variable make one row, as good as the hull of z and
+of what x implies. There are too many rows to state all of them, so those that a point violates are made as cuts.
 """
 
 from __future__ import annotations

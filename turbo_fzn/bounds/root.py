@@ -22,6 +22,7 @@ CUT_SECONDS = 6.0
 MOST_REASONS = 12  # cuts that are passed on to learners
 ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
 HALF_SECONDS = 0.1  # an estimate for the zero-half cuts of a round
+LEAST_CLOSED = 0.05  # of the gap, by cuts that stay
 TRIAL_ROUNDS = 3  # of cuts that a tree has to be beaten by; the first half of the way must be behind them then
 
 
@@ -95,15 +96,18 @@ class Root:
                 self.publish(NO_SOLUTION)
 
     def cut(self) -> None:
-        """Adds cuts in rounds until none is found, the gain is small or the time is used up."""
-        self.probe()
-        self.cut_in_rounds(-NO_SOLUTION, halves=False)
+        """Adds cuts in rounds until none is found, the gain is small or the time is used up.
 
-    def probe(self) -> None:
-        """Finds what values imply: rows that are cuts, at the nodes of a tree, too."""
+        They leave again where they close little of the gap, since a tree has to carry them."""
+        first, own = self.value, self.relaxation.separators
         if self.relaxation.truths and not self.listener.is_done():
             implied = probe(self.relaxation, self.listener, self.lower, self.upper)
-            self.relaxation.separators = (*self.relaxation.separators, implied)
+            self.relaxation.separators = (*own, implied)
+        self.cut_in_rounds(-NO_SOLUTION, halves=False)
+        best = self.listener.best
+        if best < NO_SOLUTION and self.value - first < LEAST_CLOSED * (best - first):
+            self.relaxation.separators = own
+            self.drop_cuts(self.relaxation.rows)
 
     def cut_deeper(self, rows: LinearRows, proved: int) -> None:
         """Adds zero-half cuts, too, at the root of a tree that has these rows and has `proved` this bound.
@@ -112,7 +116,12 @@ class Root:
         self.replace(rows)
         self.n_kept = len(rows)
         self.cut_in_rounds(proved, halves=True)
-        if self.value <= proved and len(self.rows) > len(rows):
+        if self.value <= proved:
+            self.drop_cuts(rows)
+
+    def drop_cuts(self, rows: LinearRows) -> None:
+        """Drops all rows but these, which are the first."""
+        if len(self.rows) > len(rows):
             self.program.remove(np.arange(len(rows), len(self.rows)))
             self.replace(rows)
 

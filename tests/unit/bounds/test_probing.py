@@ -9,6 +9,7 @@ import pytest
 
 from support.relaxations import root_of
 from turbo_fzn.bounds import probing
+from turbo_fzn.bounds import root as root_module
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.cuts import Cutter
 from turbo_fzn.bounds.probing import probe
@@ -54,6 +55,18 @@ def test_what_a_value_costs_by_way_of_several_constraints_is_one_row(monkeypatch
     root = root_of(COST)
     root.cut()
     assert root.bound == 10 if probes else root.bound < 10
+
+
+@pytest.mark.parametrize(("share", "stay"), [(0.0, True), (2.0, False)])
+def test_cuts_that_close_little_of_the_gap_leave_with_what_values_imply(monkeypatch, share: float, stay: bool) -> None:
+    monkeypatch.setattr(root_module, "LEAST_CLOSED", share)
+    root = root_of(COST)
+    n_rows, separators = len(root.rows), root.relaxation.separators
+    root.listener.tell(11)
+    root.cut()
+    assert root.n_cuts > 0 and (len(root.rows) > n_rows) == stay
+    assert root.program.solver.getNumRow() == len(root.rows) == len(root.certifier.rows)
+    assert len(root.relaxation.separators) == len(separators) + stay
 
 
 def relaxation_of(truths: dict[int, tuple[int, int]], n_columns: int = 5) -> Relaxation:
