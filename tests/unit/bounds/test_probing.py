@@ -70,7 +70,7 @@ def test_cuts_that_close_little_of_the_gap_leave_with_what_values_imply(monkeypa
 
 
 def relaxation_of(truths: dict[int, tuple[int, int]], n_columns: int = 5) -> Relaxation:
-    """Of columns from 0 to 9, the truths from 0 to 1."""
+    """A relaxation without rows, of columns from 0 to 9 and truths from 0 to 1."""
     lower, upper = np.zeros(n_columns, np.int64), np.full(n_columns, 9, np.int64)
     upper[list(truths)] = 1
     rows = LinearRows.of([])
