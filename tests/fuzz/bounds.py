@@ -9,9 +9,11 @@ HiGHS: it gives any numbers for duals, and any outcome.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from random import Random
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -181,8 +183,22 @@ def proved_value(
 @contextmanager
 def watched(watch: Watch, liar: bool) -> Iterator[None]:
     """While this lasts, every certificate and every cut is checked."""
-    certify, build, program = Certifier.certify, Certifier.__init__, root.Program
-    pause, small = beside.REASON_SECONDS, beside.SMALL_TREE
+    with ExitStack() as stack:
+        for place, name, value in [*certifiers(watch), *inferences(watch)]:
+            stack.enter_context(patch.object(place, name, value))
+        stack.enter_context(patch.object(root, "Program", Liar if liar else root.Program))
+        stack.enter_context(patch.object(beside, "REASON_SECONDS", 0))
+        # Trees go back to the root for more cuts.
+        stack.enter_context(patch.object(beside, "SMALL_TREE", min(beside.SMALL_TREE, 1)))
+        yield
+
+
+Changes = list[tuple[Any, str, Any]]  # (class or module, name, what is to stand there)
+
+
+def certifiers(watch: Watch) -> Changes:
+    """A Certifier that is checked."""
+    certify, build = Certifier.certify, Certifier.__init__
 
     def certify_and_check(self, duals, lower, upper, objective=1):  # type: ignore[no-untyped-def]
         certificate = certify(self, duals, lower, upper, objective)
@@ -192,6 +208,12 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
     def build_and_check(self, relaxation, rows):  # type: ignore[no-untyped-def]
         watch.rows(rows)
         build(self, relaxation, rows)
+
+    return [(Certifier, "certify", certify_and_check), (Certifier, "__init__", build_and_check)]
+
+
+def inferences(watch: Watch) -> Changes:
+    """Fixing, reasons for learners and probes that are checked."""
 
     def fix_and_check(certificate, most, lower, upper):  # type: ignore[no-untyped-def]
         columns, lows, highs = fix(certificate, most, lower, upper)
@@ -211,20 +233,12 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         watch.implied(implied, lower, upper)
         return implied
 
-    root.fix = tree.fix = fix_and_check
-    root.probe = probe_and_check
-    beside.reason_of, beside.REASON_SECONDS = reason_and_check, 0  # type: ignore[assignment]
-    beside.SMALL_TREE = min(small, 1)  # so that trees go back to the root for more cuts
-    Certifier.certify, Certifier.__init__ = certify_and_check, build_and_check  # type: ignore[method-assign]
-    root.Program = Liar if liar else program  # type: ignore[misc]
-    try:
-        yield
-    finally:
-        root.fix = tree.fix = fix
-        root.probe = probing.probe
-        beside.reason_of, beside.REASON_SECONDS = reason_of, pause
-        beside.SMALL_TREE = small
-        Certifier.certify, Certifier.__init__, root.Program = certify, build, program  # type: ignore
+    return [
+        (root, "fix", fix_and_check),
+        (tree, "fix", fix_and_check),
+        (root, "probe", probe_and_check),
+        (beside, "reason_of", reason_and_check),
+    ]
 
 
 def point_of(relaxation: Relaxation, numbers: Mapping[str, int], solution: Mapping[str, int]) -> list[int]:
