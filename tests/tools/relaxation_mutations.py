@@ -60,7 +60,7 @@ RELAXATION = [
     host("relaxation", "a value that is excluded is not told", "bounds/probing.py", "upper[truth] = 0", "pass",
          "test_probing.py"),
     host("relaxation", "a value implies one more than it does", "bounds/probing.py",
-         "gains = np.maximum(bounds - base, 0)", "gains = np.maximum(bounds - base + 1, 0)", BOUNDS),
+         "now[columns] - before[columns]", "now[columns] - before[columns] + 1", BOUNDS),
     host("relaxation", "parallel cuts are all chosen", "bounds/cuts.py", "< PARALLEL):", "< 2):", "test_cuts.py"),
     host("relaxation", "what has no length keeps its order", "bounds/energy.py",
          "m.builder.range([(1, other_length)])[0]) < 1:", "m.builder.range([(1, other_length)])[0]) < 0:", GLOBAL_ROWS),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.bounds.listener import Listener, Store
+from turbo_fzn.bounds.listener import RootListener
 from turbo_fzn.bounds.relaxation import LARGEST_COEFFICIENT, LARGEST_SIDE, Relaxation
 
 MOST_PROBES = 2000
@@ -71,7 +71,10 @@ class Implications:
             yield *self.families[number].row(place), excess
 
 
-def probe(relaxation: Relaxation, listener: Listener, lower: np.ndarray, upper: np.ndarray) -> Implications:
+Changes = tuple[np.ndarray, np.ndarray]  # columns in rising order, and by how much the bound of each is better
+
+
+def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upper: np.ndarray) -> Implications:
     """Probes the truths of each variable within the bounds (int64 [n]) of all better solutions.
 
     A truth that no better solution has is 0 from then on: `upper` is changed.
@@ -85,9 +88,10 @@ def probe(relaxation: Relaxation, listener: Listener, lower: np.ndarray, upper: 
     for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
         n_left -= len(truths)
         n_cells = sum(family.gains.size for family in families)
-        if n_left < 0 or n_cells > MOST_CELLS:
+        if n_left < 0 or n_cells > MOST_CELLS or listener.is_done():
             break
-        boxes: dict[int, Store] = {}
+        raised: dict[int, Changes] = {}
+        lowered: dict[int, Changes] = {}
         for truth in truths.values():
             listener.account(PROBE_SECONDS)
             low = lower.copy()
@@ -96,21 +100,29 @@ def probe(relaxation: Relaxation, listener: Listener, lower: np.ndarray, upper: 
             if box is None:
                 upper[truth] = 0
             else:
-                boxes[truth] = box
-        if boxes:
-            families += implied_by(boxes, np.array([column, *truths.values()]), lower, upper)
+                raised[truth], lowered[truth] = changes(box[0], lower), changes(-box[1], -upper)
+        own = np.array([column, *truths.values()])
+        families += family_of(raised, own, lower, 1)
+        families += family_of(lowered, own, -upper, -1)
     return Implications(families)
 
 
-def implied_by(boxes: dict[int, Store], own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterator[Implied]:
-    """The rows from below and from above by the boxes in which each truth is 1, without those of the variable's `own`
-    columns."""
-    lows, highs = (np.stack(ends) for ends in zip(*boxes.values()))
-    for sign, base, bounds in ((1, lower, lows), (-1, -upper, -highs)):
-        gains = np.maximum(bounds - base, 0)
-        most = gains.max(axis=0)
-        useful = (np.abs(base) <= LARGEST_SIDE) & (most > 0) & (most <= LARGEST_COEFFICIENT)
-        useful[own] = False
-        columns = np.flatnonzero(useful)
-        if len(columns):
-            yield Implied(np.array(list(boxes)), columns, base[columns], gains[:, columns], sign)
+def changes(now: np.ndarray, before: np.ndarray) -> Changes:
+    columns = np.flatnonzero(now > before)
+    return columns, now[columns] - before[columns]
+
+
+def family_of(implied: dict[int, Changes], own: np.ndarray, bounds: np.ndarray, sign: int) -> Iterator[Implied]:
+    """The rows, if there are any, by what each truth implies for sign * z; none of the variable's `own` columns.
+
+    bounds: int64 [n], the least values of sign * z."""
+    touched = [columns for columns, _ in implied.values()]
+    columns = np.setdiff1d(np.concatenate(touched), own) if touched else own[:0]
+    columns = columns[np.abs(bounds[columns]) <= LARGEST_SIDE]
+    gains = np.zeros((len(implied), len(columns)), np.int64)
+    for row, (changed, by) in zip(gains, implied.values()):
+        known = np.isin(changed, columns)
+        row[np.searchsorted(columns, changed[known])] = by[known]
+    small = gains.max(axis=0, initial=0) <= LARGEST_COEFFICIENT
+    if small.any():
+        yield Implied(np.array(list(implied)), columns[small], bounds[columns[small]], gains[:, small], sign)

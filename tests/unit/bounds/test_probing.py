@@ -88,7 +88,7 @@ def listener_of(lows: dict[int, int | None]) -> SimpleNamespace:
                 lower[-1], upper[-1] = max(low, 0), min(9 + low, 9)
         return lower, upper
 
-    return SimpleNamespace(account=lambda seconds: None, narrow=narrow)
+    return SimpleNamespace(account=lambda seconds: None, is_done=lambda: False, narrow=narrow)
 
 
 def rows_of(relaxation: Relaxation, lows: dict[int, int | None], upper: np.ndarray | None = None) -> list:
