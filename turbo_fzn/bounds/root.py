@@ -21,7 +21,7 @@ LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all 
 CUT_SECONDS = 6.0
 MOST_REASONS = 12  # cuts that are passed on to learners
 ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
-HALF_SECONDS = 0.1  # an estimate for the zero-half cuts of a round
+HALF_SECONDS = 1e-4  # an estimate for the zero-half cuts of a round, for each row
 LEAST_CLOSED = 0.05  # of the gap, by cuts that stay
 TRIAL_ROUNDS = 3  # of cuts that a tree has to be beaten by; the first half of the way must be behind them then
 
@@ -147,7 +147,7 @@ class Root:
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
         if halves:
-            self.listener.account(HALF_SECONDS)
+            self.listener.account(HALF_SECONDS * len(self.rows))
             found += cutter.of_halves()
         found += cuts.of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)
         chosen = cuts.select(found, MOST_CUTS)

@@ -196,7 +196,7 @@ def steps(text: str, monkeypatch: pytest.MonkeyPatch, restless: int | None) -> l
             random, account = Random(restless), BesideInTurns.account
 
             def slowly(beside: BesideInTurns, seconds: float) -> None:
-                time.sleep(random.choice((0, 0, 0.03)))
+                time.sleep(random.choice((0, 0, 0.01)))
                 account(beside, seconds)
 
             patch.setattr(BesideInTurns, "account", slowly)
