@@ -309,6 +309,8 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
 
     def step_and_stop(self) -> None:  # type: ignore[no-untyped-def]
         step(self)
+        if self.program.solver.getNumRow() != len(self.certifier.rows):
+            raise Unsound("the program's rows are not those of the certificates")
         if next(nodes, None) is None:
             beside.stop()
 

@@ -183,8 +183,10 @@ class Bounder(ABC):
         self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless(tree.probing):
             if tree.n_nodes >= SMALL_TREE or self.work_time() - self.divided > SMALL_SECONDS:
+                before = self.work_time()
                 at_length()
                 at_length = _nothing
+                self.divided += self.work_time() - before  # it was no time of nodes
             tree.step()
             self.rest()
             self.n_nodes = tree.n_nodes
@@ -260,9 +262,9 @@ class Beside(Bounder):
 
     def cut_deeper(self, root: Root, tree: Tree) -> None:
         """Takes time for cuts that the root had none for, since the tree is not a small one."""
-        if tree.bound is not None:
-            root.cut_deeper(tree.certifier.rows, tree.bound)
-            tree.certifier, tree.lower, tree.upper = root.certifier, root.lower, root.upper
+        assert tree.bound is not None  # or it could not rise
+        root.cut_deeper(tree.certifier.rows, tree.bound)
+        tree.certifier, tree.lower, tree.upper = root.certifier, root.lower, root.upper
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds of better solutions in a box, None where there are none. Records a solution found on the way."""

@@ -130,7 +130,7 @@ class Cutter:
                 slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
         total = {column: value for column, value in total.items() if value}
         if 0 < len(total) <= MOST_ENTRIES:
-            for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same
+            for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same, of whatever rows
                 flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
                 entries = {column: flip * value for column, value in total.items()}
                 yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))

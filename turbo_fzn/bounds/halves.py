@@ -22,6 +22,7 @@ from turbo_fzn.domains import INFINITY
 
 MOST_ROWS = 1500
 MOST_SUMS = 30
+MOST_ADDITIONS = 20_000  # of an elimination, a hundredth of a millisecond each
 MOST_LOSS = 0.95  # slacks and odd columns together, of the 1 that is won
 ZERO = 1e-6  # what a column may be counted as
 
@@ -72,6 +73,7 @@ def sums_of_rows(
 def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
     """The sums that cut off most, as bits of rows, at most MOST_SUMS; `values` of the columns, in falling order."""
     slacks = [parity.slack for parity in parities]
+    n_left = MOST_ADDITIONS
     found: dict[int, float] = {}
     by_first: list[list[Parity]] = [[] for _ in range(len(values) + 1)]  # odd column
 
@@ -82,6 +84,9 @@ def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
     for parity in parities:
         take(parity)
     for column in range(len(values)):
+        n_left -= len(by_first[column])
+        if n_left < 0:
+            break
         if len(by_first[column]) > 1:
             pivot = min(by_first[column], key=lambda parity: parity.slack)
             for parity in by_first[column]:

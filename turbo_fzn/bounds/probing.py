@@ -23,6 +23,7 @@ from turbo_fzn.bounds.relaxation import LARGEST_COEFFICIENT, LARGEST_SIDE, Relax
 
 MOST_PROBES = 2000
 MOST_WORK = 10**7  # columns looked at, in all probes
+MOST_SECONDS = 1.0  # of work
 MOST_CELLS = 2 * 10**6  # implied bounds that are kept
 LEAST_EXCESS = 0.01
 MOST_CUTS = 100  # at a point
@@ -84,11 +85,13 @@ def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upp
         if lower[truth] < upper[truth]:
             truths_of.setdefault(column, {})[value] = truth
     families: list[Implied] = []
+    began = listener.work_time()
     n_left = min(MOST_PROBES, MOST_WORK // max(relaxation.n_columns, 1))
     for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
         n_left -= len(truths)
         n_cells = sum(family.gains.size for family in families)
-        if n_left < 0 or n_cells > MOST_CELLS or listener.is_done():
+        is_over = listener.is_done() or listener.work_time() - began > MOST_SECONDS
+        if n_left < 0 or n_cells > MOST_CELLS or is_over:
             break
         raised: dict[int, Changes] = {}
         lowered: dict[int, Changes] = {}

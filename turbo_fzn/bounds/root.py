@@ -103,7 +103,7 @@ class Root:
         if self.relaxation.truths and not self.listener.is_done():
             implied = probe(self.relaxation, self.listener, self.lower, self.upper)
             self.relaxation.separators = (*own, implied)
-        self.cut_in_rounds(-NO_SOLUTION, halves=False)
+        self.cut_in_rounds(-NO_SOLUTION, deep=False)
         best = self.listener.best
         if best < NO_SOLUTION and self.value - first < LEAST_CLOSED * (best - first):
             self.relaxation.separators = own
@@ -115,8 +115,8 @@ class Root:
         They take long and make the program larger, so they stay only where they prove more than the tree has."""
         self.replace(rows)
         self.n_kept = len(rows)
-        self.cut_in_rounds(proved, halves=True)
-        if self.value <= proved:
+        self.cut_in_rounds(proved, deep=True)
+        if self.bound <= proved:
             self.drop_cuts(rows)
 
     def drop_cuts(self, rows: LinearRows) -> None:
@@ -125,7 +125,7 @@ class Root:
             self.program.remove(np.arange(len(rows), len(self.rows)))
             self.replace(rows)
 
-    def cut_in_rounds(self, goal: int, halves: bool) -> None:
+    def cut_in_rounds(self, goal: int, deep: bool) -> None:
         began, idle = self.listener.now(), 0
         answer = self.settle()
         first = self.value
@@ -135,18 +135,18 @@ class Root:
             before = self.value
             if number == TRIAL_ROUNDS and before - first < (goal - first) / 2:
                 return
-            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer, halves):
+            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer, deep):
                 return
             answer = self.settle()
             idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
 
-    def add_cuts(self, answer: Answer, halves: bool) -> bool:
+    def add_cuts(self, answer: Answer, deep: bool) -> bool:
         """Adds the deepest cuts at the answer's point. Returns whether there were any."""
         cutter = cuts.Cutter(self.rows, self.lower, self.upper, answer.values)
         self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
-        if halves:
+        if deep:
             self.listener.account(HALF_SECONDS * len(self.rows))
             found += cutter.of_halves()
         found += cuts.of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)

@@ -9,9 +9,11 @@ import pytest
 
 from support.relaxations import root_of
 from turbo_fzn.bounds import beside as beside_module
+from turbo_fzn.bounds import root as root_module
 from turbo_fzn.bounds import tree as tree_module
 from turbo_fzn.bounds.beside import PATIENCE_SECONDS, Beside
 from turbo_fzn.bounds.cliques import Conflicts
+from turbo_fzn.bounds.highs import Answer
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.root import Root
 from turbo_fzn.bounds.tree import RELIABLE, Node, Tree
@@ -218,6 +220,48 @@ def test_the_tree_goes_on_with_the_rows_and_the_box_of_the_root() -> None:
     while tree.can_rise():
         tree.step()
     assert root.listener.best == -4 and tree.bound is None
+
+
+@pytest.mark.parametrize("proves", [False, True])
+def test_cuts_of_a_tree_stay_whether_those_of_the_root_do(monkeypatch, proves: bool) -> None:
+    monkeypatch.setattr(root_module, "MOST_CUTS", 0)  # all slack cuts of the root leave at once
+    root = root_of(SQUARES)
+    tree = Tree(root.relaxation, root.program, root.certifier, root.listener)
+    tree.push(Node(root.bound, (), None))
+    tree.step()
+    assert tree.n_cuts > 0 and tree.bound is not None
+    rows = tree.certifier.rows
+    monkeypatch.setattr(Root, "add_cuts", lambda root, answer, deep: add_a_slack_row(root, answer))
+    root.cut_deeper(rows, -(10**9) if proves else tree.bound)
+    assert root.program.solver.getNumRow() == len(root.rows) == len(root.certifier.rows) >= len(rows)
+    assert [root.rows.row(number) for number in range(len(rows))] == [rows.row(number) for number in range(len(rows))]
+
+
+def add_a_slack_row(root: Root, answer: Answer) -> bool:
+    """A round of cuts in which one is added that says nothing."""
+    root.drop_slack_cuts(answer)
+    row = LinearRows.of([({0: 1}, -1000, 1000)])
+    root.program.add(row)
+    root.replace(root.rows.followed_by(row))
+    return True
+
+
+def test_time_for_cuts_of_the_root_is_no_time_of_nodes(monkeypatch) -> None:
+    monkeypatch.setattr(beside_module, "SMALL_TREE", 1)
+    root = root_of(SQUARES)
+    beside = root.listener
+    clock, spent = beside.work_time, [0.0]
+    beside.work_time = lambda: clock() + spent[0]
+
+    def take_long(root: Root, tree: Tree) -> None:
+        spent[0] += 100 * PATIENCE_SECONDS
+
+    beside.cut_deeper = take_long
+    beside.began, beside.worked = beside.now(), beside.work_time()
+    beside.share = np.inf
+    beside.tell(10**6)  # far off
+    beside.search(root)
+    assert beside.best == LEAST
 
 
 def test_no_bound_is_below_the_interval_of_the_objective(monkeypatch) -> None:

@@ -10,10 +10,13 @@ import pytest
 from support.relaxations import root_of
 from turbo_fzn.bounds import probing
 from turbo_fzn.bounds import root as root_module
+from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.cuts import Cutter
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.probing import probe
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
+from turbo_fzn.domains import INFINITY
 
 DAYS, PLAYS = [4, 1, 6], [1, 0, 1]
 VARIABLES = "".join(
@@ -69,6 +72,14 @@ def test_cuts_that_close_little_of_the_gap_leave_with_what_values_imply(monkeypa
     assert len(root.relaxation.separators) == len(separators) + stay
 
 
+def test_without_a_solution_there_is_no_gap_and_cuts_stay(monkeypatch) -> None:
+    monkeypatch.setattr(Beside, "narrow", lambda self, lower, upper: (lower, upper))  # which would find one
+    root = root_of(COST)
+    n_rows = len(root.rows)
+    root.cut()
+    assert root.listener.best == NO_SOLUTION and len(root.rows) > n_rows
+
+
 def relaxation_of(truths: dict[int, tuple[int, int]], n_columns: int = 5) -> Relaxation:
     """A relaxation without rows, of columns from 0 to 9 and truths from 0 to 1."""
     lower, upper = np.zeros(n_columns, np.int64), np.full(n_columns, 9, np.int64)
@@ -88,7 +99,7 @@ def listener_of(lows: dict[int, int | None]) -> SimpleNamespace:
                 lower[-1], upper[-1] = max(low, 0), min(9 + low, 9)
         return lower, upper
 
-    return SimpleNamespace(account=lambda seconds: None, is_done=lambda: False, narrow=narrow)
+    return SimpleNamespace(account=lambda seconds: None, work_time=lambda: 0.0, is_done=lambda: False, narrow=narrow)
 
 
 def rows_of(relaxation: Relaxation, lows: dict[int, int | None], upper: np.ndarray | None = None) -> list:
@@ -118,3 +129,18 @@ def test_rows_that_the_point_violates_are_cuts(value: float, found: list) -> Non
     relaxation = relaxation_of({1: (0, 3), 2: (0, 4)})
     implied = probe(relaxation, listener_of({1: 3, 2: 5}), relaxation.lower, relaxation.upper)  # type: ignore[arg-type]
     assert list(implied.cuts(np.array([3.5, 0.5, 0.5, 0, value]))) == found
+
+
+@pytest.mark.parametrize(("low", "raised"), [(-INFINITY, 2), (-(2**40), 0), (-(2**53), 1 - 2**53)])
+def test_numbers_that_no_row_holds_make_none(low: int, raised: int) -> None:
+    """A column without a bound at the root, or which a value raises too far; that behind it keeps its own row."""
+    relaxation = relaxation_of({1: (0, 3)})
+    relaxation.lower[2] = low
+
+    def narrow(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        lower[2], lower[4] = raised, 5
+        return lower, upper
+
+    listener = SimpleNamespace(**{**vars(listener_of({})), "narrow": narrow})
+    families = probe(relaxation, listener, relaxation.lower.copy(), relaxation.upper.copy()).families  # type: ignore
+    assert [family.row(place) for family in families for place in range(len(family.columns))] == [({1: 5, 4: -1}, 0)]
