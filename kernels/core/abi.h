@@ -44,9 +44,10 @@ enum Operator {
   OP_ADD = 0, OP_MUL = 1, OP_DIV = 2, OP_MOD = 3, OP_MIN = 4, OP_MAX = 5, OP_EQ = 6, OP_LEQ = 7, OP_ELEMENT = 8,
 };
 
-// The three forms of a linear row; the module's docstring defines them.
+// The three forms of a linear row that the module's docstring defines, and CLAUSE, the RANGE of at least one
+// of some literals, which arrange.py makes for the search of a tree.
 enum LinearKind {
-  LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2,
+  LINEAR_RANGE = 0, LINEAR_AT_MOST = 1, LINEAR_EQUAL = 2, LINEAR_CLAUSE = 3,
 };
 
 // What a wide row says; the table above tells.

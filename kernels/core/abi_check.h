@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "91f00992c5e06a7d"
+#define ABI_DIGEST "b0ab4211835148f6"
 
 SAME(INFINITE_BOUND, 4611686018427387904);
 SAME(NO_INCUMBENT, 9223372036854775807);
@@ -41,6 +41,7 @@ SAME(OP_ELEMENT, 8);
 SAME(LINEAR_RANGE, 0);
 SAME(LINEAR_AT_MOST, 1);
 SAME(LINEAR_EQUAL, 2);
+SAME(LINEAR_CLAUSE, 3);
 SAME(WIDE_ALL_DIFFERENT, 0);
 SAME(WIDE_CUMULATIVE, 1);
 SAME(WIDE_ELEMENT, 2);

@@ -24,7 +24,7 @@ struct alignas(16) Strategy {
 };
 
 // A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
-// LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND.
+// LINEAR_RANGE and a LINEAR_CLAUSE. A missing end of the range is ±INFINITE_BOUND.
 struct alignas(16) Linear {
   i64 low, high;
   i32 start, end, truth, kind;

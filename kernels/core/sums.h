@@ -24,12 +24,15 @@
 static_assert(!WHOLE_SUMS || !ROWS_WRITE_PLAINLY || WARP_LANES == 1, "a lost bound makes others too tight");
 
 constexpr i64 NO_END = INT64_MAX;  // of a sum
+constexpr i32 NO_LITERAL = -1;
 
 enum Truth { FALSE_ROW, TRUE_ROW, OPEN_ROW };
 
 DEVICE bool is_sum(const Problem* p, i32 row) { return WHOLE_SUMS && row >= p->n_store_rows; }
 DEVICE bool is_long_sum(const Problem* p, i32 row) { return WHOLE_SUMS && row >= p->n_store_rows + p->n_short_sums; }
 DEVICE Linear sum_at(const Problem* p, i32 row) { return load_constant(&p->sums[row - p->n_store_rows]); }
+
+DEVICE bool has_truth(const Linear& r) { return r.truth >= 0; }
 
 DEVICE Truth truth_of(Interval x) { return x.l >= 1 ? TRUE_ROW : x.u <= 0 ? FALSE_ROW : OPEN_ROW; }
 
@@ -123,11 +126,32 @@ template <i32 GROUP> DEVICE Told decide_truth(const Block& b, i32 row, const Lin
   return TELL(changed, MAY_RETIRE(changed) && changed);
 }
 
+// Runs a clause, by one lane: a true literal satisfies it, and two that may become true leave nothing to say. Since it
+// tightens only what all its other literals leave, it sees a domain that it has emptied together with another row.
+DEVICE Told propagate_clause(const Block& b, i32 row, const Linear& r) {
+  i32 last = NO_LITERAL;  // that may become true
+  for (i32 i = r.start; i < r.end; ++i) {
+    const i32 literal = load_constant(&b.problem->sum_terms[i]).side;
+    const Interval x = interval_of(b, literal >> 1);
+    if (is_empty(x)) return refute(b, row);
+    const Truth truth = truth_of(literal & 1 ? interval(1 - x.u, 1 - x.l) : x);
+    if (truth == TRUE_ROW) return TELL(false, MAY_RETIRE(false));
+    if (truth == FALSE_ROW) continue;
+    if (last != NO_LITERAL) return TELL(false, false);
+    last = literal;
+  }
+  if (last == NO_LITERAL) return refute(b, row);
+  const value_t wanted = 1 - (last & 1);
+  tell_bounds(b, row, last >> 1, interval(0, 1), interval(wanted, wanted));
+  return TELL(true, MAY_RETIRE(true));
+}
+
 // Runs a row, by all lanes of a group. Returns whether all values left satisfy it, as propagate_row.
 template <i32 GROUP> DEVICE Told propagate_sum(const Block& b, i32 row) {
   const Linear r = sum_at(b.problem, row);
+  if (GROUP == 1 && r.kind == LINEAR_CLAUSE) return propagate_clause(b, row, r);
   const Interval always = {1, 1};
-  const Interval x = r.kind == LINEAR_RANGE ? always : interval_of(b, r.truth);
+  const Interval x = !has_truth(r) ? always : interval_of(b, r.truth);
   bool empty = is_empty(x);
   const Ends sum = ends_of<GROUP>(b, r, &empty);
   if (group_any(empty, GROUP)) return refute(b, row);
@@ -143,7 +167,7 @@ template <i32 GROUP> DEVICE Told propagate_sum(const Block& b, i32 row) {
   } else {
     if (r.high < INFINITE_BOUND) high = r.high;
     if (r.kind == LINEAR_EQUAL) low = r.high;
-    else if (r.kind == LINEAR_RANGE && r.low > -INFINITE_BOUND) low = r.low;
+    else if (!has_truth(r) && r.low > -INFINITE_BOUND) low = r.low;
   }
   if (sum.least > high || sum.most < low) return refute(b, row);
   if (sum.least >= low && sum.most <= high) return TELL(false, MAY_RETIRE(false));

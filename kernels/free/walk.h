@@ -32,7 +32,7 @@ DEVICE bool turns_back(u64 draw, i32 degree) {
 }
 
 // The sides of a sum: those of its terms, and that of its truth, which falls where the sum grows.
-DEVICE i32 count_sides(const Linear& r) { return r.end - r.start + (r.kind != LINEAR_RANGE); }
+DEVICE i32 count_sides(const Linear& r) { return r.end - r.start + has_truth(r); }
 DEVICE i32 side_of_sum(const Problem* p, const Linear& r, i32 i) {
   return r.start + i < r.end ? load_constant(&p->sum_terms[r.start + i]).side : 2 * r.truth;
 }

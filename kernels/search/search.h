@@ -272,7 +272,7 @@ DEVICE void charge_row(const Block& b, i32 row) {
   if (is_sum(p, row)) {
     Linear sum = sum_at(p, row);
     for (i32 i = sum.start; i < sum.end; ++i) charge_owner(b, load_constant(&p->sum_terms[i]).side >> 1);
-    if (sum.kind != LINEAR_RANGE) charge_owner(b, sum.truth);
+    if (has_truth(sum)) charge_owner(b, sum.truth);
     return;
   }
   Row r = load_constant(&p->rows[row]);

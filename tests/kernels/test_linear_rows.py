@@ -34,6 +34,7 @@ from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 N_ROWS = 3000
+FORMS = (LinearKind.RANGE, LinearKind.AT_MOST, LinearKind.EQUAL)  # that a learner has
 WIDTH = 4  # variables of a row: three terms, and the truth
 
 
@@ -55,7 +56,7 @@ class Case(NamedTuple):
 
 
 def draw(random: Random) -> Case:
-    kind = random.choice(list(LinearKind))
+    kind = random.choice(FORMS)
     coefficients = [random.choice((-3, -2, -1, 1, 1, 2, 3)) for _ in range(random.randint(1, 3))]
     root = [(-2, 3) if random.random() < 0.5 else draw_interval(random, -2, 3) for _ in coefficients]
     low = high = random.randint(-9, 12)

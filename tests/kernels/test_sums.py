@@ -105,7 +105,22 @@ def test_every_solution_is_found_once(make, short, monkeypatch):
 
 
 @pytest.mark.parametrize("make", ENGINES)
-@pytest.mark.parametrize(("relation", "limit"), [("le", 9), ("le_reif", 9), ("ne", 8)])
+@pytest.mark.parametrize("clause", ["[b0,b1,b2],[]", "[],[b0,b1,b2]"])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_clause_of_three_truths_leaves_none_without_a_solution(make, clause, at_once):
+    """One alone never fails. It fails where others make its last two literals false at once."""
+    declared = "".join(f"var bool: b{i} :: output_var;\n" for i in range(3))
+    of_first = "[b0],[b{}]" if clause.endswith("[]") else "[b{}],[b0]"
+    others = "".join(f"constraint bool_clause({of_first.format(i)});\n" for i in (1, 2) if at_once)
+    order = "solve :: bool_search([b0,b1,b2],input_order,indomain_min,complete) satisfy;\n"
+    engine = make(f"{declared}constraint bool_clause({clause});\n{others}{order}")
+    assert engine.layout.arranged is not None
+    assert set(engine.layout.arranged.sums.kind.tolist()) == {LinearKind.CLAUSE}
+    assert len(engine.run()) == (4 if at_once else 7) and engine.total("failures") == at_once
+
+
+@pytest.mark.parametrize("make", ENGINES)
+@pytest.mark.parametrize(("relation", "limit"), [("le", 9), ("le_reif", 9), ("eq_reif", 8), ("ne", 8)])
 def test_one_row_leaves_no_value_without_a_solution(make, relation, limit):
     """So a search that follows it never fails (a disequality is known by the values that it leaves last)."""
     names = [f"x{i}" for i in range(6)]

@@ -154,16 +154,16 @@ def rules_of_rows(tnf: TNF, rows: Iterable[int]) -> list[Rule]:
 def rule_of_linear(linears: Linears, i: int) -> Rule:
     span = slice(linears.starts[i], linears.starts[i + 1])
     coefficients = linears.coefficients[span].tolist()
-    low, high, kind = int(linears.low[i]), int(linears.high[i]), linears.kind[i]
+    low, high = int(linears.low[i]), int(linears.high[i])
+    kind, truth = linears.kind[i], int(linears.truth[i])
 
     def is_satisfied(*values: int) -> bool:
         total = sum(map(mul, coefficients, values))
-        if kind == LinearKind.RANGE:
+        if truth < 0:
             return low <= total <= high
         return values[-1] == int(total <= high if kind == LinearKind.AT_MOST else total == high)
 
-    truth = () if kind == LinearKind.RANGE else (int(linears.truth[i]),)
-    return (*linears.variables[span].tolist(), *truth), is_satisfied
+    return (*linears.variables[span].tolist(), *(() if truth < 0 else (truth,))), is_satisfied
 
 
 def solutions(tnf: TNF) -> set[tuple[int, ...]]:

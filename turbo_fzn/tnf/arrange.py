@@ -77,7 +77,7 @@ def as_sums(either: Disjunctions) -> Linears:
     low = np.where(has_head, -INFINITY, 1 - n_negative)
     high = np.where(~has_head, INFINITY, np.where(rising, n_negative - 1, -n_negative))
     return Linears(
-        kind=np.where(has_head, LinearKind.AT_MOST, LinearKind.RANGE).astype(np.int32),
+        kind=np.where(has_head, LinearKind.AT_MOST, LinearKind.CLAUSE).astype(np.int32),
         low=low,
         high=high,
         truth=np.where(has_head, either.heads >> 1, -1).astype(np.int32),

@@ -36,11 +36,13 @@ MOST_SUM = 2**60  # of the magnitudes of all terms: sums are computed in 64 bits
 
 
 class LinearKind(IntEnum):
-    """The three forms of a linear row; the module's docstring defines them."""
+    """The three forms of a linear row that the module's docstring defines, and CLAUSE, the RANGE of at least one
+    of some literals, which arrange.py makes for the search of a tree."""
 
     RANGE = 0
     AT_MOST = 1
     EQUAL = 2
+    CLAUSE = 3
 
 
 @dataclass(frozen=True)

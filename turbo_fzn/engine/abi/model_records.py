@@ -42,7 +42,7 @@ class Strategy(ctypes.Structure):
 @record(alignment=16)
 class Linear(ctypes.Structure):
     """A linear row (tnf/linear_rows.py) with the terms in terms[start, end). `truth` is a variable, or -1 in a
-    LINEAR_RANGE. A missing end of the range is ±INFINITE_BOUND."""
+    LINEAR_RANGE and a LINEAR_CLAUSE. A missing end of the range is ±INFINITE_BOUND."""
 
     low: i64
     high: i64

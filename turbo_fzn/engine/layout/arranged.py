@@ -13,7 +13,7 @@ from turbo_fzn.engine.abi.model_records import Linear, Term
 from turbo_fzn.engine.layout.watch import WAKE_BOTH, WAKE_LOWER, WAKE_UPPER
 from turbo_fzn.tnf.arrange import Arranged
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.linear_rows import LinearKind, Linears
+from turbo_fzn.tnf.linear_rows import Linears
 
 NO_ROWS = np.empty(0, np.int32)
 
@@ -65,7 +65,7 @@ def watched(arranged: Arranged) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     by its truth."""
     sums = arranged.sums
     row = np.repeat(np.arange(sums.n_rows), sums.sizes)
-    ranges = sums.kind == LinearKind.RANGE
+    ranges = sums.truth < 0
     grows, falls = (~ranges | (sums.high < INFINITY))[row], (~ranges | (sums.low > -INFINITY))[row]
     negative = sums.coefficients < 0
     lower, upper = np.where(negative, falls, grows), np.where(negative, grows, falls)
