@@ -43,6 +43,15 @@ DEVICE bool is_infinite(value_t v) {
 #endif
 }
 
+// -a. A negated operand of minimum, maximum, raise or reduce is written so, for the sake of port.h's negative.
+DEVICE value_t minus(value_t a) {
+#if BOUND_BITS == 64
+  return -a;
+#else
+  return negative(a);
+#endif
+}
+
 template <typename T> DEVICE T minimum(T a, T b) { return a < b ? a : b; }
 template <typename T> DEVICE T maximum(T a, T b) { return a > b ? a : b; }
 DEVICE value_t magnitude(value_t a) { return a < 0 ? -a : a; }
@@ -66,7 +75,7 @@ DEVICE void raise(Interval& v, value_t lower) { if (lower > v.l) v.l = lower; }
 DEVICE void reduce(Interval& v, value_t upper) { if (upper < v.u) v.u = upper; }
 DEVICE bool excludes_zero(Interval v) { return v.l > 0 || v.u < 0; }
 DEVICE Interval negated(Interval v) {
-  Interval result = {-v.u, -v.l};
+  Interval result = {minus(v.u), minus(v.l)};
   return result;
 }
 

@@ -79,6 +79,14 @@ DEVICE i64 group_sum(i64 v, i32 group) {
   for (i32 step = group / 2; step > 0; step /= 2) v += __shfl_xor_sync(group_mask(group), (long long)v, step);
   return v;
 }
+// -v, which ptxas does not know for one. From CUDA 12.8 to 13.3, at least, it may make one instruction (VIMNMX3) of two
+// minima or maxima, and forget that an operand is negated: min(-a, min(-b, -c)) where -b is used elsewhere
+// (github.com/pytorch/pytorch/issues/190973).
+DEVICE i32 negative(i32 v) {
+  i32 result;
+  asm("{.reg .b32 t; not.b32 t, %1; add.s32 %0, t, 1;}" : "=r"(result) : "r"(v));
+  return result;
+}
 DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
 DEVICE i32 count_bits(u32 word) { return __popc(word); }
 
@@ -168,6 +176,7 @@ DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand waiting thre
   struct timespec t = {0, 50000l << (tries < 5 ? tries : 5)};
   nanosleep(&t, 0);
 }
+DEVICE i32 negative(i32 v) { return -v; }
 DEVICE i32 lowest_bit(u32 word) { return __builtin_ctz(word); }
 DEVICE i32 count_bits(u32 word) { return __builtin_popcount(word); }
 

@@ -95,7 +95,7 @@ DEVICE void propagate_factor(Interval& y, Interval x, Interval z) {
   if (z.l <= 0 && z.u >= 0) {
     if (!excludes_zero(x)) return;  // z = 0 = x leaves y free
     value_t most = maximum(magnitude(x.l), magnitude(x.u));  // z is of either sign, |z| >= 1
-    raise(y, -most);
+    raise(y, minus(most));
     reduce(y, most);
     return;
   }
@@ -116,13 +116,13 @@ DEVICE void propagate_square(Interval& x, Interval& y) {
   if (is_empty(x) || (i64)x.l >= SQUARE_LIMIT) return;
   if (!is_infinite(x.u)) {
     value_t root = (value_t)floor_sqrt((i64)x.u);
-    raise(y, -root);
+    raise(y, minus(root));
     reduce(y, root);
   }
   if (x.l > 0) {  // |y| is at least the root of x.l, rounded up
     value_t root = (value_t)floor_sqrt((i64)x.l - 1) + 1;
     if (y.l > -root) raise(y, root);
-    if (y.u < root) reduce(y, -root);
+    if (y.u < root) reduce(y, minus(root));
   }
 }
 
@@ -162,13 +162,13 @@ DEVICE void propagate_div(Interval& x, Interval& y, Interval& z) {
     dividend_hull(dividend, x, d);
   }
   if (z.l < 0) {
-    Interval d = {maximum(-z.u, (value_t)1), -z.l};
+    Interval d = {maximum(minus(z.u), (value_t)1), minus(z.l)};
     quotient_hull(quotient, negated(y), d);
     dividend_hull(dividend, negated(x), d);
   }
   if (excludes_zero(x)) {  // |z| <= |y| / |x|
-    value_t most = divide_floor(maximum(magnitude(y.l), magnitude(y.u)), x.l > 0 ? x.l : -x.u);
-    raise(z, -most);
+    value_t most = divide_floor(maximum(magnitude(y.l), magnitude(y.u)), x.l > 0 ? x.l : minus(x.u));
+    raise(z, minus(most));
     reduce(z, most);
   }
   raise(x, quotient.l);
@@ -187,7 +187,7 @@ DEVICE void propagate_mod_fixed(Interval& x, Interval& y, value_t d) {
     reduce(y, x.u + multiple);
   } else if (x.l == x.u) {  // y - x is a multiple of d
     value_t below = (value_t)(((wide_t)y.l - x.l) % d), above = (value_t)(((wide_t)y.u - x.l) % d);
-    raise(y, y.l + (below > 0 ? d - below : -below));
+    raise(y, y.l + (below > 0 ? d - below : minus(below)));
     reduce(y, y.u - (above < 0 ? d + above : above));
   }
 }
@@ -198,7 +198,7 @@ DEVICE void propagate_mod(Interval& x, Interval& y, Interval& z) {
   if (is_empty(z)) return;
   value_t most = maximum(magnitude(z.l), magnitude(z.u)) - 1;
   value_t least = z.l > 0 ? z.l : z.u < 0 ? -z.u : 1;
-  raise(x, maximum(-most, minimum(y.l, (value_t)0)));
+  raise(x, maximum(minus(most), minimum(y.l, (value_t)0)));
   reduce(x, minimum(most, maximum(y.u, (value_t)0)));
   if (is_empty(x)) return;
   if (x.l > 0) raise(y, x.l);  // |x| <= |y|, same sign
@@ -206,7 +206,7 @@ DEVICE void propagate_mod(Interval& x, Interval& y, Interval& z) {
   if (excludes_zero(x)) {  // |x| < |z|
     value_t above = (x.l > 0 ? x.l : -x.u) + 1;
     if (z.l > -above) raise(z, above);
-    if (z.u < above) reduce(z, -above);
+    if (z.u < above) reduce(z, minus(above));
   }
   if (y.l > -least && y.u < least) {  // |y| < |z|: x = y
     raise(x, y.l);

@@ -32,10 +32,10 @@ DEVICE void add_premise(const Learner& l, Premises& why, Literal a) {
 }
 
 DEVICE Interval premise_interval(const Learner& l, const Premises& why, i32 var) {
-  Interval v = {sides(l).root[lower_side(var)], -(value_t)sides(l).root[upper_side(var)]};
+  Interval v = {sides(l).root[lower_side(var)], minus(sides(l).root[upper_side(var)])};
   for (i32 i = 0; i < why.count; ++i) {
     if (why.literals[i].side == lower_side(var)) v.l = why.literals[i].k;
-    if (why.literals[i].side == upper_side(var)) v.u = -(value_t)why.literals[i].k;
+    if (why.literals[i].side == upper_side(var)) v.u = minus(why.literals[i].k);
   }
   return v;
 }

@@ -35,7 +35,7 @@ DEVICE bool is_side(const Learner& l, i32 side) { return 0 <= side && side < n_s
 DEVICE Interval interval_of(const Learner& l, i32 var) {
   ASSERT(is_variable(l, var));
   const Sides& s = sides(l);
-  Interval v = {s.now[lower_side(var)], -(value_t)s.now[upper_side(var)]};
+  Interval v = {s.now[lower_side(var)], minus(s.now[upper_side(var)])};
   return v;
 }
 

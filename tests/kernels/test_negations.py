@@ -1,0 +1,47 @@
+"""How kernels negate the operands of minima and maxima: by `minus`, since ptxas may lose a sign (core/port.h).
+
+No test without a GPU sees what ptxas makes; so the sources are read.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from turbo_fzn.resources import kernels_folder
+
+OPERANDS = re.compile(r"\b(?:raise|reduce|minimum|maximum)\(([^;]*)")
+SIGN = re.compile(r"[(,?:]\s*-(?=[a-z(])")
+NOT_ON_A_GPU = ("floats", "learn")  # intervals of reals are 128 bits wide, and no block of a GPU learns
+
+
+def negated_by_a_sign(text: str) -> list[str]:
+    return [found[0] for found in OPERANDS.finditer(text) if SIGN.search("(" + found[1])]
+
+
+def sources() -> list[str]:
+    folder = kernels_folder()
+    every = (path for pattern in ("*.h", "*.cu") for path in folder.rglob(pattern))
+    return sorted(str(path.relative_to(folder)) for path in every if path.parent.name not in NOT_ON_A_GPU)
+
+
+@pytest.mark.parametrize("name", sources())
+def test_no_operand_of_a_minimum_is_negated_by_a_sign(name):
+    assert negated_by_a_sign((kernels_folder() / name).read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_seen"),
+    [
+        ("raise(x, maximum(-most, minimum(y.l, (value_t)0)));", True),
+        ("raise(y, y.l + (below > 0 ? d - below : -below));", True),
+        ("reduce(y, -(value_t)k);", True),
+        ("raise(y, minus(most));", False),
+        ("reduce(x, y.u - 1);", False),
+        ("if (y.l > -root) raise(y, root);", False),
+        ("v = minimum(a, -1);", False),
+    ],
+)
+def test_a_sign_before_an_operand_would_be_seen(line, is_seen):
+    assert bool(negated_by_a_sign(line)) == is_seen
