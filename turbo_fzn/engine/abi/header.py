@@ -199,13 +199,27 @@ def model_header() -> str:
 
 
 def check() -> str:
-    lines = [CHECK_HEAD, *(f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts())]
-    facts = [agreement.placed_facts(bits) for bits in WIDTHS]
-    lines += ["", "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))"]
-    for narrow, wide in zip(*facts):
+    named = [f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts()]
+    placed = []
+    for narrow, wide in zip(*(agreement.placed_facts(bits) for bits in WIDTHS)):
         value = narrow.value if narrow.value == wide.value else f"BY_WIDTH({narrow.value}, {wide.value})"
-        lines.append(f"SAME({narrow.expression}, {value});")
-    return "\n".join([*lines, "", "#undef BY_WIDTH", "#undef SAME", ""])
+        placed.append(f"SAME({narrow.expression}, {value});")
+    by_width = "#define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))"
+    return "\n".join(
+        [CHECK_HEAD, *filled(named), "", by_width, *filled(placed), "", "#undef BY_WIDTH", "#undef SAME", ""]
+    )
+
+
+def filled(statements: Iterable[str]) -> list[str]:
+    """The statements in as few lines as hold them, in order."""
+    lines = [""]
+    for statement in statements:
+        longer = f"{lines[-1]} {statement}".strip()
+        if len(longer) <= WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(statement)
+    return lines
 
 
 def float_header() -> str:
