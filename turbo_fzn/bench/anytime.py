@@ -8,21 +8,27 @@ there, and the last table counts where we are better, equal or worse; where the 
 gives the points of the MiniZinc Challenge, ours and theirs. With `--side SOLVER` each file is also given to another
 FlatZinc solver, for as long. `--json FILE` keeps the runs, `--compare OLD NEW` shows two of them, and `--html FILE`
 makes a page of pictures of what is run or compared.
+
+For long runs: `--jobs N` runs so many at once, each in a process of its own, `--json FILE` has each run as soon as it
+has ended, and with `--resume` those that it has are not run again. The last table tells what was reached after 20 s, a
+minute, 5 and 20 minutes (milestones.py).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
+from turbo_fzn.bench import milestones
 from turbo_fzn.bench.anytime_page import page
-from turbo_fzn.bench.curves import Curve, better, compare, counts_against, load, number
+from turbo_fzn.bench.curves import Curve, best_known, better, compare, counts_against, keep, load, number
 from turbo_fzn.bench.files import add_arguments, chosen_files, name_of
 from turbo_fzn.bench.nodes import UNUSABLE, SearchClock, duration, peers_table
 from turbo_fzn.bench.others import run_side
@@ -32,10 +38,10 @@ from turbo_fzn.limits import integer, integer_within
 from turbo_fzn.options import Options
 from turbo_fzn.report.plot import draw
 from turbo_fzn.run.driver import events_of
-from turbo_fzn.run.outcome import CLOSED, Finished, Solution
+from turbo_fzn.run.outcome import CLOSED, Finished, Sample, Solution
 from turbo_fzn.run.prepared import Prepared
 
-TIMES = (1, 5, 20, 60)
+TIMES = (1, 5, *milestones.TIMES)
 
 
 def run_model(path: Path, options: Options, seconds: float, known: float | None = None) -> Curve:
@@ -44,14 +50,18 @@ def run_model(path: Path, options: Options, seconds: float, known: float | None 
     curve = Curve(name_of(path), options.seed or 0, 0, seconds)
     try:
         clock = SearchClock(seconds)
-        for event in events_of(str(path), replace(options, file=path.name), clock):
+        sampled = replace(options, file=path.name, report="")  # a report needs samples of the bound, as this does
+        for event in events_of(str(path), sampled, clock):
             now = 0.0 if clock.deadline is None else time.monotonic() - clock.deadline + seconds
             if isinstance(event, Prepared):
                 curve.sense = event.tnf.sense
             elif isinstance(event, Finished):
                 curve.status, curve.end = event.status, now
                 curve.bound = event.statistics.get("objectiveBound")
+                curve.note_bound(now, curve.bound)
                 curve.statistics = event.statistics
+            elif isinstance(event, Sample):
+                curve.note_bound(now, event.bound)
             elif isinstance(event, Solution):
                 objective = event.objective or 0
                 curve.improvements.append((now, objective, event.method))
@@ -117,6 +127,10 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--without", help="strategies to leave out, comma-separated")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--jobs", type=integer_within(1), default=1, help="runs at once (default: 1)")
+    parser.add_argument(
+        "--resume", action="store_true", help="do not run again what --json has, begun with these flags"
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="draw all runs on one page")
     parser.add_argument(
         "--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="two files of --json; runs nothing"
@@ -135,6 +149,7 @@ def read_arguments() -> argparse.Namespace:
             arguments.compare = [load(path) for path in arguments.compare]
         else:
             arguments.files = chosen_files(arguments)
+            arguments.known = _runs_to_resume(arguments)
     except UNUSABLE as error:
         parser.error(str(error))
     return arguments
@@ -165,6 +180,16 @@ def points_table(curves: Sequence[Curve], peers: dict[str, dict[str, str]]) -> l
     return [f"points of {len(rows) // seeds} models: {told}", f"in pairs: {against}"]
 
 
+def _runs_to_resume(arguments: argparse.Namespace) -> list[Curve]:
+    """The runs that need not be repeated: as long ones, without an error. Raises ValueError if that is unknown."""
+    if not arguments.resume:
+        return []
+    if not arguments.json:
+        raise ValueError("--resume goes with --json")
+    begun = load(arguments.json) if arguments.json.stat().st_size else []  # it has been opened, so it is there
+    return [run for run in begun if run.seconds == arguments.seconds and not run.status.startswith("error")]
+
+
 def main() -> int:
     arguments = read_arguments()
     if arguments.compare:
@@ -174,31 +199,50 @@ def main() -> int:
             arguments.html.write_text(page(new, arguments.peers, old), encoding="utf-8")
         return 0
     curves = _run_all(arguments)
-    print("\n".join([*summary(curves, arguments.peers), *points_table(curves, arguments.peers)]), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
+    reached = milestones.milestones(curves, best_known(curves, arguments.peers))
+    told = [*summary(curves, arguments.peers), *points_table(curves, arguments.peers), *milestones.table(reached)]
+    print("\n".join(told), flush=True)
     if arguments.html:
         arguments.html.write_text(page(curves, arguments.peers), encoding="utf-8")
     return 1 if any(curve.status.startswith("error") for curve in curves) else 0
 
 
 def _run_all(arguments: argparse.Namespace) -> list[Curve]:
+    """All curves, in the order of files and seeds."""
     times = [t for t in TIMES if t <= arguments.seconds]
-    curves = []
+    order = [(path, seed) for path in arguments.files for seed in range(1, arguments.seeds + 1)]
+    curves = {(curve.model, curve.seed): curve for curve in arguments.known}
+    left = [(path, seed) for path, seed in order if (name_of(path), seed) not in curves]
     print(header(times), flush=True)
-    for path in arguments.files:
-        for seed in range(1, arguments.seeds + 1):
-            options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
-                              check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
-            known = number(arguments.peers.get(name_of(path), {}).get("best_known"))
-            curve = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
-            if arguments.side:
-                curve.side = run_side(path, arguments.side, arguments.seconds)
-            curves.append(curve)
-            if arguments.plot:
-                plot(curve, arguments.plot)
-            print(_format_curve(curve, known, times), flush=True)
-    return curves
+    for curve in _measured(arguments, left):
+        curves[curve.model, curve.seed] = curve
+        if arguments.json:
+            keep(list(curves.values()), arguments.json)
+        if arguments.plot:
+            plot(curve, arguments.plot)
+        known = number(arguments.peers.get(curve.model, {}).get("best_known"))
+        print(_format_curve(curve, known, times), flush=True)
+    return [curves[name_of(path), seed] for path, seed in order]
+
+
+def _measured(arguments: argparse.Namespace, left: Sequence[tuple[Path, int]]) -> Iterator[Curve]:
+    """The runs, each as soon as it has ended."""
+    if arguments.jobs == 1:
+        yield from (_run(arguments, path, seed) for path, seed in left)
+        return
+    with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(_run, arguments, path, seed) for path, seed in left]):
+            yield done.result()
+
+
+def _run(arguments: argparse.Namespace, path: Path, seed: int) -> Curve:
+    options = Options(arch=arguments.arch, threads=arguments.threads, free_search=True, seed=seed,
+                      check="always", without=arguments.without, gpu_threads=arguments.gpu_threads)  # fmt: skip
+    known = number(arguments.peers.get(name_of(path), {}).get("best_known"))
+    curve = run_model(path, options, arguments.seconds, known if arguments.until_known else None)
+    if arguments.side:
+        curve.side = run_side(path, arguments.side, arguments.seconds)
+    return curve
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from turbo_fzn.bench.curves import Curve, best_known, by_model, counts_against, gap_of, mean_integrals
+from turbo_fzn.bench.milestones import HEAD as REACHED_HEAD
+from turbo_fzn.bench.milestones import milestones
 from turbo_fzn.report.axes import Axis, time_axis
 from turbo_fzn.report.charts import Lines, draw_counts, draw_profile, draw_scatter, draw_seeds, seed_entries
 from turbo_fzn.report.html import balanced, document, figure, key, wide_table
@@ -24,7 +26,9 @@ def page(curves: Sequence[Curve], peers: Peers, old: Sequence[Curve] = ()) -> st
     known = best_known([*curves, *old], peers)
     models = by_model(curves)
     parts = balanced([*summaries(curves, peers, known, old)])
-    below = [multiples(models, known, by_model(old)), _runs_table(curves, known)]
+    reached = milestones(curves, known)
+    below = [wide_table("Reached", REACHED_HEAD, [one.cells for one in reached])] if reached else []
+    below += [multiples(models, known, by_model(old)), _runs_table(curves, known)]
     seeds = max(map(len, models.values()), default=0)
     name = f"{len(models)} models, {seeds} seed{'s' if seeds != 1 else ''}"
     return document(name, "best solution at any time", verdict(curves, known), parts, below)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 
 @dataclass
 class Curve:
-    """One model, one seed. `improvements`: (seconds since the engine started, objective, strategy), in their order."""
+    """One model, one seed. `improvements`: (seconds since the engine started, objective, strategy), in their order;
+    `bounds`: (seconds, proved bound of the objective), likewise, where it was seen to move."""
 
     model: str
     seed: int
@@ -26,6 +27,7 @@ class Curve:
     improvements: list[tuple[float, float, str]] = field(default_factory=list)
     statistics: dict[str, object] = field(default_factory=dict)
     side: list[tuple[float, int]] = field(default_factory=list)
+    bounds: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def objective(self) -> float | None:
@@ -35,6 +37,16 @@ class Curve:
         """The objective at a time, None if there was no solution."""
         reached = [objective for when, objective, _ in self.improvements if when <= seconds]
         return reached[-1] if reached else None
+
+    def bound_at(self, seconds: float) -> float | None:
+        """The proved bound at a time, None if there was none."""
+        reached = [bound for when, bound in self.bounds if when <= seconds]
+        return reached[-1] if reached else None
+
+    def note_bound(self, when: float, bound: float | None) -> None:
+        """Records the bound, if it has moved."""
+        if bound is not None and (not self.bounds or self.bounds[-1][1] != bound):
+            self.bounds.append((when, bound))
 
     def primal_integral(self, best: float | None) -> float:
         """The mean gap in per cent over the whole time to `best`, the best objective known."""
@@ -78,6 +90,13 @@ def load(path: Path) -> list[Curve]:
         return [Curve(**row) for row in json.loads(path.read_text())]
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: not what --json has written") from error
+
+
+def keep(curves: Sequence[Curve], path: Path) -> None:
+    """Writes the curves, as `load` reads them. The file is there whole at any moment."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps([asdict(curve) for curve in curves], indent=1))
+    part.replace(path)
 
 
 def by_model(curves: Sequence[Curve]) -> dict[str, list[Curve]]:

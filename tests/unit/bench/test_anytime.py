@@ -14,7 +14,8 @@ from support.free_search import BEST_GAIN, KNAPSACK
 from support.places import CORPUS
 from turbo_fzn.bench import nodes as bench
 from turbo_fzn.bench.anytime import run_model, run_side, summary
-from turbo_fzn.bench.curves import Curve, better, gap_of, is_peer, number
+from turbo_fzn.bench.curves import Curve, better, gap_of, is_peer, keep, load, number
+from turbo_fzn.bench.milestones import milestones
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.options import Options
 from turbo_fzn.report.plot import draw
@@ -96,6 +97,55 @@ def test_a_picture_has_a_colour_of_its_own_for_each_method():
     assert len({point.get("fill") for point in points}) == len(METHODS)
 
 
+def long_run(model: str, *improvements: tuple[float, int, str], bounds=(), end: float = 0.0) -> Curve:
+    status = "OPTIMAL_SOLUTION" if end else "SATISFIED" if improvements else "UNKNOWN"
+    return Curve(model, 1, 1, 100.0, status, end, improvements=list(improvements), bounds=list(bounds))
+
+
+def test_milestones_tell_what_had_been_reached_by_then():
+    closed = long_run("closed", (1.0, 10, "tree"), (30.0, 8, "tree"), bounds=[(0.0, 4), (40.0, 8)], end=40.0)
+    still_open = long_run("open", (50.0, 30, "graph"), bounds=[(2.0, 10), (55.0, 15)])
+    nothing = long_run("nothing")
+    known = {"closed": 8, "open": 20, "nothing": 5}
+    reached = milestones([closed, still_open, nothing], known)
+    assert [(one.seconds, one.proved, one.solved, one.best) for one in reached] == [(20, 0, 1, 0), (60, 1, 2, 1)]
+    assert [one.gap_to_bound for one in reached] == pytest.approx([(60 + 100 + 100) / 3, (0 + 50 + 100) / 3])
+    assert [one.gap_to_best for one in reached] == pytest.approx([(20 + 100 + 100) / 3, (0 + 100 / 3 + 100) / 3])
+    assert reached[1].cells == ("60 s", "1", "2", "1", "50.0 %", "44.4 %")
+
+
+def test_problems_without_an_objective_are_solved_or_proved_and_have_no_gap():
+    runs = [Curve("a", 1, 0, 20.0, "SATISFIED", improvements=[(1.0, 0, "tree")]), Curve("b", 1, 0, 20.0)]
+    assert [one[1:] for one in milestones(runs, {})] == [(0, 1, 0, 0.0, 0.0)]
+    assert milestones([], {}) == [] and milestones([Curve("c", 1, 1, 19.0)], {}) == []
+
+
+def test_a_bound_is_kept_when_it_moves():
+    run = long_run("model")
+    for when, bound in ((1.0, None), (2.0, 5), (3.0, 5), (4.0, 7)):
+        run.note_bound(when, bound)
+    assert run.bounds == [(2.0, 5), (4.0, 7)] and [run.bound_at(t) for t in (1, 2, 3.9, 9)] == [None, 5, 5, 7]
+
+
+def bench_of_two(folder, *more: str) -> subprocess.CompletedProcess:
+    for name in "ab":
+        (folder / f"{name}.fzn").write_text((CORPUS / "golomb.fzn").read_text())
+    flags = ("--seconds", str(PATIENCE), "--arch", "cpu", "--threads", "1", "--json", str(folder / "runs.json"))
+    call = [sys.executable, "-m", "turbo_fzn.bench.anytime", str(folder), *flags, *more]
+    return subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def test_runs_at_once_are_kept_and_not_repeated(tmp_path):
+    first = bench_of_two(tmp_path, "--jobs", "2", "--resume")  # nothing yet
+    kept = load(tmp_path / "runs.json")
+    assert {run.model for run in kept} == {"a", "b"} and all(run.status == "OPTIMAL_SOLUTION" for run in kept)
+    assert first.stdout.count("OPTIMAL_SOLUTION") == 2
+    keep(kept[:1], tmp_path / "runs.json")
+    again = bench_of_two(tmp_path, "--resume")
+    assert again.stdout.count("OPTIMAL_SOLUTION") == 1
+    assert {run.model for run in load(tmp_path / "runs.json")} == {"a", "b"}
+
+
 BAD_CALLS = [
     ("bench", "no_such_folder"),
     ("bench", "{model}", "--only", "another"),
@@ -110,6 +160,9 @@ BAD_CALLS = [
     ("bench.anytime", "no_such_folder"),
     ("bench.anytime", "{model}", "--seeds", "0"),
     ("bench.anytime", "{model}", "--until-known"),
+    ("bench.anytime", "{model}", "--resume"),
+    ("bench.anytime", "{model}", "--jobs", "0"),
+    ("bench.anytime", "{model}", "--resume", "--json", "{model}"),
     ("bench.anytime", "{model}", "--side", "no_such_solver"),
 ]
 
