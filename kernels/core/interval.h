@@ -54,7 +54,7 @@ DEVICE value_t minus(value_t a) {
 
 template <typename T> DEVICE T minimum(T a, T b) { return a < b ? a : b; }
 template <typename T> DEVICE T maximum(T a, T b) { return a > b ? a : b; }
-DEVICE value_t magnitude(value_t a) { return a < 0 ? -a : a; }
+DEVICE value_t magnitude(value_t a) { return a < 0 ? minus(a) : a; }
 
 // A product as an end, cut off beyond every bound.
 DEVICE value_t cut_off(wide_t v) {

@@ -109,7 +109,7 @@ DEVICE void propagate_factor(Interval& y, Interval x, Interval z) {
 
 // x = y * y
 DEVICE void propagate_square(Interval& x, Interval& y) {
-  value_t least = y.l > 0 ? y.l : y.u < 0 ? -y.u : 0;
+  value_t least = y.l > 0 ? y.l : y.u < 0 ? minus(y.u) : 0;
   value_t most = maximum(magnitude(y.l), magnitude(y.u));
   raise(x, multiply(least, least));
   reduce(x, multiply(most, most));
@@ -197,14 +197,14 @@ DEVICE void propagate_mod(Interval& x, Interval& y, Interval& z) {
   exclude(z, 0);
   if (is_empty(z)) return;
   value_t most = maximum(magnitude(z.l), magnitude(z.u)) - 1;
-  value_t least = z.l > 0 ? z.l : z.u < 0 ? -z.u : 1;
+  value_t least = z.l > 0 ? z.l : z.u < 0 ? minus(z.u) : 1;
   raise(x, maximum(minus(most), minimum(y.l, (value_t)0)));
   reduce(x, minimum(most, maximum(y.u, (value_t)0)));
   if (is_empty(x)) return;
   if (x.l > 0) raise(y, x.l);  // |x| <= |y|, same sign
   if (x.u < 0) reduce(y, x.u);
   if (excludes_zero(x)) {  // |x| < |z|
-    value_t above = (x.l > 0 ? x.l : -x.u) + 1;
+    value_t above = (x.l > 0 ? x.l : minus(x.u)) + 1;
     if (z.l > -above) raise(z, above);
     if (z.u < above) reduce(z, minus(above));
   }

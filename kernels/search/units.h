@@ -23,7 +23,7 @@ OUTLINE void apply_units(const Block b) {
   if (global_load(&p->units->version) > 0) {
     const bound_t* words = unit_words(p);
     for (i32 v = lane(); v < p->n_store_vars; v += lanes()) {
-      bound_t lower = global_load(&words[2 * (i64)v]), upper = -global_load(&words[2 * (i64)v + 1]);
+      bound_t lower = global_load(&words[2 * (i64)v]), upper = (bound_t)minus(global_load(&words[2 * (i64)v + 1]));
       if (lower <= b.lower[v] && upper >= b.upper[v]) continue;
       if (lower <= upper) restrict_domain(b, v, interval(maximum(lower, b.lower[v]), minimum(upper, b.upper[v])));
       else fail(b);

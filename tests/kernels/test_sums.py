@@ -5,9 +5,11 @@ Every engine here runs all rows once more at each fixpoint: no sum could tighten
 
 from __future__ import annotations
 
+import ctypes
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 
 from support.engines import OpenEngine
@@ -16,6 +18,7 @@ from turbo_fzn.tnf import arrange as arranging
 from turbo_fzn.tnf.linear_rows import LinearKind
 
 MODELS = 12
+POINTER = ctypes.c_void_p
 
 
 def one_lane(text: str) -> OpenEngine:
@@ -117,6 +120,25 @@ def test_a_clause_of_three_truths_leaves_none_without_a_solution(make, clause, a
     assert engine.layout.arranged is not None
     assert set(engine.layout.arranged.sums.kind.tolist()) == {LinearKind.CLAUSE}
     assert len(engine.run()) == (4 if at_once else 7) and engine.total("failures") == at_once
+
+
+def test_a_clause_fails_on_a_domain_that_others_have_emptied():
+    """As two lanes can at once. Here it is empty from the start, and another row wakes the clause."""
+    declared = "".join(f"var bool: b{i} :: output_var;\n" for i in range(4))
+    engine = one_lane(
+        f"{declared}constraint bool_clause([b0,b1,b2],[]);\nconstraint bool_clause([b3],[b0]);\nsolve satisfy;\n"
+    )
+    layout = engine.layout
+    clause, implies = layout.arranged.sums.variables.tolist(), layout.stored
+    (row,) = np.flatnonzero(np.isin(implies.y, clause) & ~np.isin(implies.z, clause))
+    first, last = int(implies.y[row]), int(implies.z[row])
+    for emptied in (variable for variable in clause if variable != first):
+        for ends in ((0, 1), (1, 0)):
+            lower, upper = layout.stored.lower.astype(np.int32), layout.stored.upper.astype(np.int32)
+            upper[last] = 0
+            lower[emptied], upper[emptied] = ends
+            arguments = (ctypes.byref(engine.problem), lower.ctypes.data_as(POINTER), upper.ctypes.data_as(POINTER))
+            assert bool(engine.library.propagate_root(*arguments)) == (ends == (0, 1)) and upper[first] == 0
 
 
 @pytest.mark.parametrize("make", ENGINES)

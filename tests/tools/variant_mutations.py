@@ -42,6 +42,8 @@ VARIANTS = [
            "else if (equal ? sum.least", "else if (false && equal ? sum.least", f"{BY_SUMS} -k without_a_solution"),
     kernel("sums", "a clause is left when one literal may become true", SUMS,
            "if (last != NO_LITERAL) return TELL(false, false);", "return TELL(false, false);", BY_SUMS),
+    kernel("sums", "a clause reads an empty domain as a true literal", SUMS,
+           "if (is_empty(x)) return refute(b, row);\n    const Truth", "const Truth", BY_SUMS),
     kernel("sums", "a clause makes its last variable true, whatever the literal", SUMS,
            "const value_t wanted = 1 - (last & 1);", "const value_t wanted = 1;", BY_SUMS),
     kernel("sums", "a clause whose literals are all false is satisfied", SUMS,

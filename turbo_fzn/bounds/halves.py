@@ -22,7 +22,7 @@ from turbo_fzn.domains import INFINITY
 
 MOST_ROWS = 1500
 MOST_SUMS = 30
-MOST_ADDITIONS = 20_000  # of an elimination, a hundredth of a millisecond each
+MOST_ADDITIONS = 20_000  # looked at in an elimination, a hundredth of a millisecond each
 MOST_LOSS = 0.95  # slacks and odd columns together, of the 1 that is won
 ZERO = 1e-6  # what a column may be counted as
 

@@ -86,16 +86,21 @@ def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upp
             truths_of.setdefault(column, {})[value] = truth
     families: list[Implied] = []
     began = listener.work_time()
+
+    def is_over() -> bool:
+        return listener.is_done() or listener.work_time() - began > MOST_SECONDS
+
     n_left = min(MOST_PROBES, MOST_WORK // max(relaxation.n_columns, 1))
     for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
         n_left -= len(truths)
         n_cells = sum(family.gains.size for family in families)
-        is_over = listener.is_done() or listener.work_time() - began > MOST_SECONDS
-        if n_left < 0 or n_cells > MOST_CELLS or is_over:
+        if n_left < 0 or n_cells > MOST_CELLS or is_over():
             break
         raised: dict[int, Changes] = {}
         lowered: dict[int, Changes] = {}
         for truth in truths.values():
+            if is_over():  # a truth that is not tried gains nothing
+                break
             listener.account(PROBE_SECONDS)
             low = lower.copy()
             low[truth] = 1

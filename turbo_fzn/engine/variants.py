@@ -52,15 +52,16 @@ ONE_MEMORY = "a CPU has one kind of memory"
 NO_LEVELS = "its blocks know no levels, where rows would come back"
 TERNARY = (("fused", False),)
 ALWAYS_TERNARY = "its blocks run ternary rows alone"
+SWEPT = "sweeps go over ternary rows alone"
 READ_TWICE = "a sum reads bounds twice, and a lost one would be looser the second time"
 LOST = "a row that had retired could not mend a bound that was lost"
 
 VARIANTS = (
     Variant(DEFAULT, "the usual build of each engine", usual=ENGINES),
     Variant("sweep", "all rows run in each round (AC-1), not those that watch what has changed",
-            ("-DSWEEP=SWEEP_ROWS",), TERNARY, group="way to choose rows"),
+            ("-DSWEEP=SWEEP_ROWS",), TERNARY, group="way to choose rows", against=(("fused", SWEPT),)),
     Variant("warp-sweep", "each warp brings 32 rows to their local fixpoint before it goes on (WAC-1)",
-            ("-DSWEEP=SWEEP_WARPS",), TERNARY, group="way to choose rows"),
+            ("-DSWEEP=SWEEP_WARPS",), TERNARY, group="way to choose rows", against=(("fused", SWEPT),)),
     Variant("sync", "of sweep: after each row the lanes of a warp wait for each other, as is usual",
             engines=ON_GPU, usual=ON_GPU, group="sync", needs=("sweep",), only=ALONE),
     Variant("no-sync", "of sweep: they do not wait for each other",
