@@ -33,6 +33,8 @@ def refusal(variant: str, **settings: object) -> str:
     ("no-sync", {}, "no-sync goes with sweep"),
     ("retire=scan", {}, "retire=scan goes with sweep or warp-sweep"),
     ("plain-bounds,retire", {}, "plain-bounds does not go with retire: a row that had retired could not mend"),
+    ("sweep,fused", {}, "sweep does not go with fused: sweeps go over ternary rows alone"),
+    ("fused,warp-sweep", {}, "warp-sweep does not go with fused: sweeps go over ternary rows alone"),
     ("sweep", {"subproblems": 8}, "--subproblems goes with --variant static-split"),
     ("static-split", {"subproblems": 12}, "--subproblems: 12 is not a power of two"),
     ("sweep", {"cp_profiler": (1, 6565)}, "--variant: --cp-profiler has kernels of its own"),
