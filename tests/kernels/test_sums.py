@@ -123,7 +123,7 @@ def test_a_clause_of_three_truths_leaves_none_without_a_solution(make, clause, a
 
 
 def test_a_clause_fails_on_a_domain_that_others_have_emptied():
-    """As two lanes can at once. Here it is empty from the start, and another row wakes the clause."""
+    """Two lanes may empty one at once. Here it is empty from the start, and another row wakes the clause."""
     declared = "".join(f"var bool: b{i} :: output_var;\n" for i in range(4))
     engine = one_lane(
         f"{declared}constraint bool_clause([b0,b1,b2],[]);\nconstraint bool_clause([b3],[b0]);\nsolve satisfy;\n"
