@@ -6,8 +6,9 @@ With processes and MPI: test_mpi.py.
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -290,3 +291,15 @@ def test_a_victim_that_has_nothing_keeps_the_thief_for_a_moment():
     victim.step()
     (message,) = network.wires[1].receive()
     assert message.payload == []
+
+
+@pytest.mark.parametrize(
+    ("lacks", "held", "given"),
+    [([1], 1, 0), ([1], 2, 1), ([1], 5, 2), ([0], 1, 1), ([0], 5, 3), ([-1, 0], 2, 1), ([0, 3], 1, 0), ([], 1, 1)],
+)
+def test_the_last_subproblem_stays_where_an_engine_needs_it(lacks, held, given):
+    """Two idle ranks would pass it to and fro for ever."""
+    tree = Tree([])
+    tree.branches = [SimpleNamespace(lack=lack) for lack in lacks]  # type: ignore[misc]
+    tree.queue = deque(range(held))  # type: ignore[arg-type]
+    assert len(tree.spare(9)) == given and len(tree.queue) == held - given and tree.ledger.exported == given

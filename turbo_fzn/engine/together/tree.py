@@ -193,8 +193,10 @@ class Tree:
         return not self.settled and not self.queue and bool(working) and all(branch.lack > 0 for branch in working)
 
     def spare(self, most: int) -> list[Path]:
-        """Takes subproblems for another rank from the queue: half of them, but at most `most`."""
-        count = min(most, -(-len(self.queue) // 2))
+        """Takes subproblems for another rank from the queue: half of them, but at most `most`. Where an engine here
+        needs work, too, the last one stays: else two idle ranks could pass it to and fro for ever."""
+        is_needed = any(branch.lack > 0 for branch in self.branches)
+        count = min(most, (len(self.queue) + (not is_needed)) // 2)
         self.ledger.exported += count
         return [self.queue.popleft() for _ in range(count)]
 
