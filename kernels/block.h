@@ -8,6 +8,7 @@
 #include "core/store.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"
+#include "repair/state.h"
 #include "search/branch.h"
 #include "search/incumbent.h"
 #include "search/levels.h"
@@ -62,7 +63,7 @@ DEVICE i64 list_bytes(const Problem& p) {
 DEVICE i64 stack_bytes(const Problem& p) {
   return align16((i64)p.trail_capacity * (i64)sizeof(TrailEntry)) + align16((i64)count_rows(p) * 4) +
          align16((i64)p.level_capacity * (i64)sizeof(Level)) + align16((i64)p.path_capacity * (i64)sizeof(Decision)) +
-         align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t));
+         align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t)) + walk_bytes(p);
 }
 
 // Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.
@@ -88,7 +89,9 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   b.levels = (Level*)stacks;
   stacks += align16((i64)p->level_capacity * (i64)sizeof(Level));
   b.path = (Decision*)stacks;
-  b.others = (bound_t*)(stacks + align16((i64)p->path_capacity * (i64)sizeof(Decision)));
+  stacks += align16((i64)p->path_capacity * (i64)sizeof(Decision));
+  b.others = (bound_t*)stacks;
+  b.walk = stacks + align16((i64)(p->n_vars - p->n_store_vars) * (i64)sizeof(bound_t));
   b.index = index;
   b.round = 0;
   return b;

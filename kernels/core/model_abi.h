@@ -35,6 +35,23 @@ struct alignas(8) Term {
   i32 side, factor;
 };
 
+// A row that defines a variable for walks (engine/layout/repair.py). `sign`: of the variable's term, where the row
+// is an equation, else 0.
+struct alignas(16) Definition {
+  i32 row, var, sign;
+};
+
+// What depends on a variable in a walk: readers[start, rows) are the sums that it is a term of, [rows, end) other
+// rows. `definer`: the row that defines it, or -1.
+struct alignas(16) Reach {
+  i32 start, rows, end, definer;
+};
+
+// A row that depends on a variable; `factor` of the variable in it, where it is a sum.
+struct alignas(8) Reader {
+  i32 row, factor;
+};
+
 // A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).
 struct Wide {
   i32 kind, start, end;

@@ -88,6 +88,7 @@ DEVICE i32 negative(i32 v) {
   return result;
 }
 DEVICE i32 lowest_bit(u32 word) { return __ffs((int)word) - 1; }
+DEVICE i32 highest_bit(u32 word) { return 31 - __clz((int)word); }
 DEVICE i32 count_bits(u32 word) { return __popc(word); }
 
 // All lanes of a warp call these together: they wait for each other, and see what each has written before.
@@ -178,6 +179,7 @@ DEVICE void pause_briefly(i32 tries) {  // up to 1.6 ms: a thousand waiting thre
 }
 DEVICE i32 negative(i32 v) { return -v; }
 DEVICE i32 lowest_bit(u32 word) { return __builtin_ctz(word); }
+DEVICE i32 highest_bit(u32 word) { return 31 - __builtin_clz(word); }
 DEVICE i32 count_bits(u32 word) { return __builtin_popcount(word); }
 
 #endif

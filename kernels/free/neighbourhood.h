@@ -24,6 +24,7 @@
 #include "../search/search.h"
 #include "../search/task.h"
 #include "../search/values.h"
+#include "../repair/repair.h"
 #include "portfolio.h"
 #include "walk.h"
 
@@ -53,6 +54,8 @@ struct Neighbourhood {
   i32 warm_start;        // the block tries the warm start, after which it takes part in the complete search
   i32 whole;             // lane 0's answer whether the incumbent that was read is one solution
   i32 strategy;          // that the next search follows, or SEARCH_OVER
+  i32 walked;            // whether the block has walked before (repair/state.h)
+  i32 repaired;          // whether its walk has come to a solution
   i64 solutions_before;  // of the block, when it began
 };
 constexpr i32 SEARCH_OVER = -1;
@@ -126,8 +129,32 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
   barrier();
 }
 
-// Prepares the store of a new task, not yet propagated.
-DEVICE void enter_neighbourhood(const Block& b) {
+// Fixes all variables to the values that a walk of the first warp has come to, in the root store; where it has come to
+// no solution, the store fails. Ends with a barrier.
+OUTLINE void enter_walk(const Block b) {
+  Neighbourhood& s = neighbourhood(b);
+  const Problem* p = b.problem;
+  Walk w;
+  lay_out(w, p, b.walk);
+  w.value = b.lower;
+  if (lane() < WARP_LANES) {
+    bool found = walk_task(w, task(b).best, s.walked, choice(b).noise);
+    if (lane() == 0) {
+      s.repaired = found;
+      s.walked = 1;
+    }
+  }
+  barrier();
+  restore_root(b);
+  for (i32 var = lane(); s.repaired && var < p->n_store_vars; var += lanes()) {
+    restrict_domain(b, var, interval(w.found[var], w.found[var]));
+  }
+  if (lane() == 0 && !s.repaired) fail(b);
+  barrier();
+}
+
+// Prepares the store of a new task by another method, not yet propagated.
+DEVICE void enter_part(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
   i32 method = task(b).method;
   u64 draw = choice(b).noise;
@@ -143,6 +170,12 @@ DEVICE void enter_neighbourhood(const Block& b) {
     barrier();
     if (whole) break;
   }
+}
+
+// Prepares the store of a new task, not yet propagated.
+DEVICE void enter_neighbourhood(const Block& b) {
+  if (task(b).method == METHOD_REPAIR) enter_walk(b);
+  else enter_part(b);
   if (lane() == 0) {
     ++statistics(b).nodes;
     ++statistics(b).restarts;
@@ -251,16 +284,23 @@ DEVICE void size_restart(const Block& b) {
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }
 
+// Lane 0: a walk has limits of its own (repair/repair.h); the search after it only propagates what it has found.
+DEVICE void size_repair(const Block& b) {
+  task(b).failures_left = FAILURE_LIMIT;
+  task(b).runs_limit = INT64_MAX;
+}
+
 // Lane 0: sets the limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   Task& s = task(b);
-  if (s.method < FIRST_RESTART) choose_island(b);
+  if (s.method < METHOD_REPAIR) choose_island(b);
   bool restart = s.method >= FIRST_RESTART, settles = island_access(b).settles;
   if (restart) size_restart(b);
+  else if (s.method == METHOD_REPAIR) size_repair(b);
   else size_neighbourhood(b);
   ASSERT(s.failures_left > 0 && 0 <= s.island && s.island < b.problem->n_islands);
   s.failures_sure = s.failures_left - FAILURES_SURE;
-  s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 ? draw_target(b) : NO_INCUMBENT;
+  s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 && s.method != METHOD_REPAIR ? draw_target(b) : NO_INCUMBENT;
   value_order(b).mode = settles ? MODE_FRESH : restart ? draw_value_mode(next_random(b)) : MODE_MIXED;
   bool flips = s.method == METHOD_ANNOTATED;
   value_order(b).flips = !flips ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
@@ -348,9 +388,9 @@ DEVICE void adapt_share(const Block& b, bool exhausted) {
 
 OUTLINE void finish_neighbourhood(const Block b, bool exhausted) {
   if (lane() == 0) {
-    if (task(b).method < FIRST_RESTART) {
+    if (task(b).method < METHOD_REPAIR) {
       if (statistics(b).solutions == neighbourhood(b).solutions_before) adapt_share(b, exhausted);
-    } else if (exhausted && !claim(b).given_up) {
+    } else if (task(b).method >= FIRST_RESTART && exhausted && !claim(b).given_up) {
       prove_bound(b);
     }
   }

@@ -24,6 +24,7 @@ DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->
 DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
   if (!(p->methods >> method & 1) || method == METHOD_TREE || method >= FIRST_LEARNER) return false;
   if (method == METHOD_PROBE) return p->sense != 0;
+  if (method == METHOD_REPAIR) return p->walks && p->n_blocks > 1;  // a single block's clock does not count its steps
   return improve || method >= FIRST_RESTART;
 }
 

@@ -64,14 +64,15 @@ class Method(IntEnum):
     WINDOW = 2
     GRAPH = 3
     OBJECTIVE = 4
-    WEIGHTED = 5
-    ANNOTATED = 6
-    PROBE = 7
-    PROVER = 8
-    FINDER = 9
-    FOLLOWER = 10
-    SOLOIST = 11
-    CORES = 12
+    REPAIR = 5
+    WEIGHTED = 6
+    ANNOTATED = 7
+    PROBE = 8
+    PROVER = 9
+    FINDER = 10
+    FOLLOWER = 11
+    SOLOIST = 12
+    CORES = 13
 
 
 class DecisionSet(IntEnum):
@@ -365,6 +366,13 @@ class Problem(ctypes.Structure):
     defining_levels: Annotated[pointer, "const i32"]  # where each level begins among these, and the last one ends
     goal_terms: Annotated[pointer, "const Term"]  # sense * objective is goal_constant and the sum of these
     goal_constant: Annotated[pointer, "const i64"]
+    definitions: Annotated[pointer, "const Definition"]  # of walks, in their order (kernels/repair)
+    definition_places: Annotated[pointer, "const i32"]  # for each row of a block: its place among these, or -1
+    reaches: Annotated[pointer, "const Reach"]  # one a variable of the store
+    readers: Annotated[pointer, "const Reader"]
+    sum_scales: Annotated[pointer, "const i32"]  # one a sum: a violation of so much counts as one
+    n_definitions: i32
+    walks: i32  # whether blocks may walk on the model
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -60,6 +60,35 @@ class Term(ctypes.Structure):
     factor: i32
 
 
+@record(alignment=16)
+class Definition(ctypes.Structure):
+    """A row that defines a variable for walks (engine/layout/repair.py). `sign`: of the variable's term, where the row
+    is an equation, else 0."""
+
+    row: i32
+    var: i32
+    sign: i32
+
+
+@record(alignment=16)
+class Reach(ctypes.Structure):
+    """What depends on a variable in a walk: readers[start, rows) are the sums that it is a term of, [rows, end) other
+    rows. `definer`: the row that defines it, or -1."""
+
+    start: i32
+    rows: i32
+    end: i32
+    definer: i32
+
+
+@record(alignment=8)
+class Reader(ctypes.Structure):
+    """A row that depends on a variable; `factor` of the variable in it, where it is a sum."""
+
+    row: i32
+    factor: i32
+
+
 @record()
 class Wide(ctypes.Structure):
     """A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end)."""

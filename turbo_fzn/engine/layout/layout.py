@@ -41,7 +41,7 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import arranged, decisions, fused, goals, strategies, wide
+from turbo_fzn.engine.layout import arranged, decisions, fused, goals, repair, strategies, wide
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
@@ -147,7 +147,16 @@ class Layout:
             "neighbour_groups": groups,
             "owners": owners(tnf, neighbours),
             "hints": self.hints,
+            **self._walks(neighbours),
         }
+
+    def _walks(self, decisions: np.ndarray) -> dict[str, np.ndarray]:
+        settings = self.settings
+        walks = settings.lns_percent > 0 and "repair" in settings.methods and self.holes is None
+        if not (walks and repair.can_walk(self.tnf, self.bits)):
+            return repair.nothing()
+        sums = None if self.arranged is None else self.arranged.sums
+        return repair.pack(self.stored, sums, decisions[decisions < self.stored.n_vars])
 
     def _with_words(self, bounds: np.ndarray, word: int) -> np.ndarray:
         """The bounds as a store has them, with the same bound for each word of holes."""
@@ -271,6 +280,7 @@ class Layout:
             + align16(self.level_capacity * level)
             + align16(self.path_capacity * decision)
             + align16((self.tnf.n_vars - self.stored.n_vars) * self.bits // 8)
+            + repair.walk_bytes(self.stored.n_vars, self.n_running, self.arrays)
         )
 
     def roles(self) -> np.ndarray:
@@ -346,6 +356,7 @@ class Layout:
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         problem.n_hole_words = self.store_vars - self.stored.n_vars
         arranged.count(problem, tnf, self.arranged)
+        repair.count(problem, self.arrays)
         problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip

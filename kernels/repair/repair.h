@@ -1,0 +1,266 @@
+// Repairing an assignment step by step until nothing is violated (violation-guided local search, as in Davies, Didier,
+// Perron: ViolationLS, CPAIOR 2024; jumps to the value that a constraint needs: Luteberget and Sartor, Feasibility jump,
+// MPC 2023).
+//
+// A step draws a violated constraint, compares some moves that may satisfy it, and takes the best if it lowers the
+// weighted cost. Where none does, weights rise. A walk goes on from task to task of its block. After too many steps
+// without a gain it begins anew, from an incumbent that it changes a little, or from nothing; each beginning draws its
+// manner. A walk proves nothing: where nothing is violated, the block propagates the assignment like any other choice,
+// and what comes out is checked like any other solution.
+#pragma once
+
+#include "../search/branch.h"
+#include "../search/incumbent.h"
+#include "../search/task.h"
+#include "wish.h"
+
+constexpr i64 TASK_WORK = MANY_BLOCKS ? 1 << 14 : 1 << 18;  // readers visited in a short task
+constexpr i32 MOST_TASK_DOUBLINGS = 6;
+constexpr i64 STALE_WORK = 1 << 18;   // samples without a gain after which a walk begins anew
+constexpr i32 STEPS_A_LOOK = 64;      // before a walk looks at the clock and the other blocks' news
+constexpr i32 LONGEST_REST = 10;
+constexpr i32 FRESH_VALUES = 16;      // one move of so many goes to a random value
+constexpr i32 EASING = 128;           // one step of so many without a move lowers weights instead
+
+// Draws how a walk chooses: no manner is the best on every model (docs/measurements/free-search.md).
+DEVICE Manner draw_manner(Walk& w) {
+  const u64 draw = next_random(w.random);
+  Manner m;
+  m.samples = 2 << high_bits(draw, 2);  // 2, 4, 8, 16
+  m.noise = coin(draw, 2) ? 8 : coin(draw, 3) ? 50 : 0;
+  m.rest = coin(draw, 4) ? 3 : 1;
+  m.logarithmic = coin(draw, 5) || coin(draw, 6);
+  m.all_violated = coin(draw, 7);
+  return m;
+}
+
+// The values of a new beginning: a random one of each domain, the one that is nearest to 0, or that of an incumbent.
+DEVICE void choose_values(Walk& w) {
+  const Problem* p = w.problem;
+  const u64 draw = next_random(w.random);
+  const bool known_any = group_first(p->sense != 0 && has_incumbent(p), WARP_LANES), has = known_any && !coin(draw, 0);
+  const i32 changed = has ? 1 << high_bits(draw << 1, 3) : coin(draw, 5) ? 256 : 0;  // variables of 256 with random values
+  const bound_t* known = island_values(p, 0);
+  for (i32 var = warp_lane(); var < p->n_store_vars; var += WARP_LANES) {
+    const bound_t low = p->root_lower[var], high = p->root_upper[var];
+    const u64 own = hash_of(draw, var);
+    bound_t value = minimum(maximum((bound_t)0, low), high);
+    if (has) value = minimum(maximum(global_load(&known[var]), low), high);
+    if ((i32)below(own, 256) < changed) value = (bound_t)(low + (i64)below(own, (u64)((i64)high - low) + 1, 8));
+    w.value[var] = value;
+  }
+  warp_barrier();
+}
+
+DEVICE void begin_walk(Walk& w) {
+  const i32 n = count_constraints(*w.problem);
+  w.manner = draw_manner(w);
+  choose_values(w);
+  for (i32 c = warp_lane(); c < n; c += WARP_LANES) w.weight[c] = 1;
+  for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.rests_until[var] = 0;
+  evaluate(w);
+  judge_all(w);
+  if (warp_lane() == 0) {
+    WalkHeader& h = *w.header;
+    h.steps = h.stale_since = 0;
+    h.least = w.n_violated;
+    h.manner = w.manner;
+  }
+  warp_barrier();
+}
+
+// Goes on where the block's last task has ended.
+DEVICE void resume_walk(Walk& w) {
+  for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.value[var] = w.kept[var];
+  w.manner = w.header->manner;
+  w.n_violated = w.header->n_violated;
+  warp_barrier();
+}
+
+// Wants solutions with an objective of at most `most` times sense.
+DEVICE void aim(Walk& w, i64 most) {
+  const Problem* p = w.problem;
+  if (p->sense == 0) return;
+  const i32 var = p->objective;
+  w.least = p->root_lower[var];
+  w.most = p->root_upper[var];
+  if (most == NO_INCUMBENT) return;
+  if (p->sense > 0) w.most = (bound_t)minimum((i64)w.most, most);
+  else w.least = (bound_t)maximum((i64)w.least, -most);
+}
+
+// The worst sense * objective that is wanted.
+DEVICE i64 aimed_at(const Walk& w) { return w.problem->sense > 0 ? (i64)w.most : -(i64)w.least; }
+
+// Lets the assignment keep up with an aim: what else would it do with an objective that is free?
+DEVICE void follow_aim(Walk& w) {
+  const Problem* p = w.problem;
+  if (p->sense == 0) return;
+  const i32 var = p->objective;
+  begin_trial(w);
+  if (reach_of(w, var).definer < 0 && outside(w.value[var], w.least, w.most) > 0) {
+    change(w, var, p->sense > 0 ? w.most : w.least);
+    carry_on(w);
+  }
+  touch(w, warp_lane() == 0, domain_of(p, var));
+  keep(w);
+}
+
+// A violated constraint, the costlier of two.
+DEVICE i32 draw_violated(Walk& w) {
+  const i32 one = w.violated[draw_number(w, (u64)w.n_violated)], other = w.violated[draw_number(w, (u64)w.n_violated)];
+  return (i64)w.weight[one] * w.cost[one] >= (i64)w.weight[other] * w.cost[other] ? one : other;
+}
+
+DEVICE void try_move(Walk& w, const Wish& move) {
+  begin_trial(w);
+  change(w, move.var, (bound_t)move.value);
+  carry_on(w);
+}
+
+// The best of some moves for a constraint, and by how much it raises the weighted cost.
+struct Move { Wish wish; i64 raised; };
+
+DEVICE Move best_move(Walk& w, i32 constraint) {
+  Move best = {NO_MOVE, INT64_MAX};
+  for (i32 i = 0; i < w.manner.samples; ++i) {
+    Wish wish = descend(w, wish_of(w, constraint));
+    if (wish.var < 0) continue;
+    if (draw_one_in(w, FRESH_VALUES)) wish.value = draw_value(w, wish.var);
+    if (wish.value == w.value[wish.var]) continue;
+    if (w.rests_until[wish.var] > w.header->steps && !draw_one_in(w, 8)) continue;
+    try_move(w, wish);
+    const i64 raised = measure(w);
+    take_back(w);
+    if (raised < best.raised) best = {wish, raised};
+    if (best.raised < 0 && i >= 3 && draw_one_in(w, 4)) break;
+  }
+  return best;
+}
+
+// Raises the weights of what is violated, or now and then lowers some.
+DEVICE void reweigh(Walk& w, i32 constraint) {
+  const bool eases = draw_one_in(w, EASING);
+  const u64 draw = next_random(w.random);
+  if (eases || w.manner.all_violated) {
+    for (i32 i = warp_lane(); i < w.n_violated; i += WARP_LANES) {
+      i32& weight = w.weight[w.violated[i]];
+      if (!eases) ++weight;
+      else if (weight > 1 && coin(hash_of(draw, i))) --weight;
+    }
+  } else if (warp_lane() == 0) {
+    ++w.weight[constraint];
+  }
+  warp_barrier();
+}
+
+DEVICE bool takes_move(Walk& w, const Move& move) {
+  if (move.wish.var < 0) return false;
+  return move.raised < 0 || (move.raised == 0 && draw_one_in(w, 3)) || (i32)draw_number(w, 1024) < w.manner.noise;
+}
+
+DEVICE void take_step(Walk& w) {
+  const i32 constraint = draw_violated(w);
+  const Move move = best_move(w, constraint);
+  if (takes_move(w, move)) {
+    try_move(w, move.wish);
+    keep(w);
+    const i64 until = w.header->steps + w.manner.rest + (i64)draw_number(w, LONGEST_REST);
+    if (warp_lane() == 0) w.rests_until[move.wish.var] = until;
+  } else {
+    reweigh(w, constraint);
+  }
+  if (warp_lane() == 0) {
+    WalkHeader& h = *w.header;
+    ++h.steps;
+    if (w.n_violated < h.least) {
+      h.least = w.n_violated;
+      h.stale_since = h.steps;
+    }
+  }
+  warp_barrier();
+}
+
+DEVICE bool is_stale(const Walk& w) {
+  return (w.header->steps - w.header->stale_since) * (w.manner.samples + 1) > STALE_WORK;
+}
+
+// Keeps the values of a solution, and aims at better ones.
+DEVICE void keep_found(Walk& w) {
+  const Problem* p = w.problem;
+  for (i32 var = warp_lane(); var < p->n_store_vars; var += WARP_LANES) w.found[var] = w.value[var];
+  warp_barrier();
+  if (p->sense == 0) return;
+  aim(w, p->sense * (i64)w.value[p->objective] - 1);
+  follow_aim(w);
+  if (warp_lane() == 0) w.header->stale_since = w.header->steps;
+  warp_barrier();
+}
+
+// Lane 0 of the warp reads the news, for all lanes: whether the walk should end, since the host asks for a stop, or it
+// was to find a first solution and there is one. Aims at better solutions than others have found.
+DEVICE bool look_at_news(Walk& w, bool first) {
+  const Common* common = w.problem->common;
+  const bool stop = group_first((u32)global_load(&common->stop), WARP_LANES);
+  i64 best = global_load(&common->best);
+  best = (i64)((u64)group_first((u32)((u64)best >> 32), WARP_LANES) << 32 | group_first((u32)best, WARP_LANES));
+  if (stop || w.problem->sense == 0 || best == NO_INCUMBENT) return stop;
+  if (best - 1 < aimed_at(w)) {
+    aim(w, best - 1);
+    follow_aim(w);
+  }
+  return first;
+}
+
+// Whether the objective can be what is aimed at.
+DEVICE bool has_aim(const Walk& w) { return w.problem->sense == 0 || w.least <= w.most; }
+
+// Walks until `limit` readers were visited. Returns whether `found` has a solution; the first one ends the walk where
+// none is known.
+DEVICE bool walk_on(Walk& w, i64 limit, bool first) {
+  bool found = false;
+  for (i64 step = 0; w.work < limit && has_aim(w); ++step) {
+    if (step % STEPS_A_LOOK == 0 && look_at_news(w, first)) break;
+    if (w.n_violated == 0) {
+      keep_found(w);
+      found = true;
+      if (first || w.problem->sense == 0) break;
+    } else if (is_stale(w)) {
+      begin_walk(w);
+      follow_aim(w);
+    } else {
+      take_step(w);
+    }
+  }
+  return found;
+}
+
+// Before the first walk of a block: nothing is pending, and no trial has touched a constraint.
+DEVICE void clear_walk(Walk& w) {
+  const Problem* p = w.problem;
+  for (i32 i = warp_lane(); i < pending_words(*p); i += WARP_LANES) w.pending[i] = 0;
+  for (i32 i = warp_lane(); i < pending_groups(*p); i += WARP_LANES) w.groups[i] = 0;
+  for (i32 i = warp_lane(); i < count_constraints(*p); i += WARP_LANES) w.stamp[i] = 0;
+  if (warp_lane() == 0) w.header->trial = 0;
+  warp_barrier();
+}
+
+// One warp: a task of walking, by random numbers from `draw`. Returns whether `found` has a solution.
+DEVICE bool walk_task(Walk& w, i64 best, bool begun, u64 draw) {
+  w.random = {draw};
+  w.work = 0;
+  aim(w, best == NO_INCUMBENT ? best : best - 1);
+  if (begun) {
+    resume_walk(w);
+  } else {
+    clear_walk(w);
+    begin_walk(w);
+  }
+  follow_aim(w);
+  const i64 limit = TASK_WORK << heads_in_a_row(next_random(w.random), MOST_TASK_DOUBLINGS);
+  const bool found = walk_on(w, limit, best == NO_INCUMBENT);
+  for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.kept[var] = w.value[var];
+  if (warp_lane() == 0) w.header->n_violated = w.n_violated;
+  warp_barrier();
+  return found;
+}
