@@ -39,6 +39,7 @@ struct alignas(8) Term {
 // is an equation, else 0.
 struct alignas(16) Definition {
   i32 row, var, sign;
+  i32 spare;  // 16 bytes, so that a lane loads it at once
 };
 
 // What depends on a variable in a walk: readers[start, rows) are the sums that it is a term of, [rows, end) other

@@ -12,6 +12,7 @@
 #include "../search/branch.h"
 #include "../search/incumbent.h"
 #include "../search/task.h"
+#include "check.h"
 #include "wish.h"
 
 constexpr i64 TASK_WORK = MANY_BLOCKS ? 1 << 14 : 1 << 18;  // readers visited in a short task
@@ -260,7 +261,10 @@ DEVICE bool walk_task(Walk& w, i64 best, bool begun, u64 draw) {
   const i64 limit = TASK_WORK << heads_in_a_row(next_random(w.random), MOST_TASK_DOUBLINGS);
   const bool found = walk_on(w, limit, best == NO_INCUMBENT);
   for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.kept[var] = w.value[var];
-  if (warp_lane() == 0) w.header->n_violated = w.n_violated;
+  if (warp_lane() == 0) {
+    assert_whole(w);
+    w.header->n_violated = w.n_violated;
+  }
   warp_barrier();
   return found;
 }

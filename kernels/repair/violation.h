@@ -3,11 +3,20 @@
 
 #include "state.h"
 
-constexpr i64 FURTHEST = ((i64)1 << 30) - 1;  // a value that a definition computes is cut off here: it is out of bounds
-constexpr i32 COST_STEPS = 16;                // of a cost, from one power of two to the next; the cost of a violation of 1
+// Numbers are cut off here, far outside of every domain (turbo_fzn/engine/layout/repair.py: MOST_VALUE).
+constexpr i64 FURTHEST = BOUND_BITS == 32 ? ((i64)1 << 30) - 1 : (i64)1 << 42;
+constexpr i64 MARGIN = 1024;
+constexpr i32 COST_STEPS = 16;  // of a cost, from one power of two to the next; the cost of a violation of 1
 constexpr i64 MOST_VIOLATION = 1 << 20;
 
-DEVICE i64 cut(i64 v) { return minimum(maximum(v, -FURTHEST), FURTHEST); }
+DEVICE i64 cut(wide_t v) { return (i64)minimum(maximum(v, (wide_t)-FURTHEST), (wide_t)FURTHEST); }
+
+// A value that a definition computes, not further from the variable's domain than this is wide: so no sum overflows,
+// since none does that is in its domains.
+DEVICE bound_t cut_for(const Walk& w, i32 var, wide_t v) {
+  const i64 low = w.problem->root_lower[var], high = w.problem->root_upper[var], width = high - low + MARGIN;
+  return (bound_t)cut(minimum(maximum(v, (wide_t)(low - width)), (wide_t)(high + width)));
+}
 
 DEVICE i64 lookup(const Walk& w, const Row& row) {
   const Problem* p = w.problem;
@@ -16,12 +25,12 @@ DEVICE i64 lookup(const Walk& w, const Row& row) {
 }
 
 // y op z.
-DEVICE i64 result_of(const Walk& w, const Row& row) {
+DEVICE wide_t result_of(const Walk& w, const Row& row) {
   if (row.op == OP_ELEMENT) return lookup(w, row);
   const i64 y = w.value[row.y], z = w.value[row.z];
   switch (row.op) {
     case OP_ADD: return y + z;
-    case OP_MUL: return y * z;
+    case OP_MUL: return (wide_t)y * z;
     case OP_DIV: return z == 0 ? 0 : y / z;
     case OP_MOD: return z == 0 ? 0 : y % z;
     case OP_MIN: return minimum(y, z);
@@ -34,12 +43,12 @@ DEVICE i64 result_of(const Walk& w, const Row& row) {
 // The value that a definition computes.
 DEVICE bound_t defined_value(const Walk& w, const Definition& d) {
   const Problem* p = w.problem;
-  if (d.row < p->n_store_rows) return (bound_t)cut(result_of(w, load_constant(&p->rows[d.row])));
+  if (d.row < p->n_store_rows) return cut_for(w, d.var, result_of(w, load_constant(&p->rows[d.row])));
   const Linear sum = sum_at(p, d.row);
   const i64 total = w.sums[d.row - p->n_store_rows];
   if (sum.kind == LINEAR_AT_MOST) return total <= sum.high;
   if (sum.kind == LINEAR_EQUAL) return total == sum.high;
-  return (bound_t)cut(d.sign * (sum.low - total));
+  return cut_for(w, d.var, d.sign * (sum.low - total));
 }
 
 // By how much y and z fail to be so related that x = (y op z).
@@ -52,7 +61,7 @@ DEVICE i64 row_violation(const Walk& w, i32 index) {
   const Row row = load_constant(&w.problem->rows[index]);
   const i64 x = w.value[row.x];
   if (row.op == OP_LEQ || row.op == OP_EQ) return comparison_violation(row.op, x, w.value[row.y], w.value[row.z]);
-  const i64 gap = x - result_of(w, row);
+  const i64 gap = x - cut(result_of(w, row));
   return gap < 0 ? -gap : gap;
 }
 

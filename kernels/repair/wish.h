@@ -110,8 +110,8 @@ DEVICE Wish operand_wish(Walk& w, const Row& row, i64 value) {
   switch (row.op) {
     case OP_ADD: return {own, value - w.value[other]};
     case OP_MUL: return factor_wish(w, own, other, value);
-    case OP_DIV: return first ? Wish{row.y, value * w.value[row.z]} : Wish{row.z, draw_value(w, row.z)};
-    case OP_MOD: return first ? Wish{row.y, w.value[row.y] + value - result_of(w, row)} : Wish{row.z, draw_value(w, row.z)};
+    case OP_DIV: return first ? Wish{row.y, cut((wide_t)value * w.value[row.z])} : Wish{row.z, draw_value(w, row.z)};
+    case OP_MOD: return first ? Wish{row.y, w.value[row.y] + value - cut(result_of(w, row))} : Wish{row.z, draw_value(w, row.z)};
     case OP_MIN: return extreme_wish(w, row, value, 1, first);
     case OP_MAX: return extreme_wish(w, row, value, -1, first);
     default: return comparison_wish(w, row, first, value != 0);
@@ -157,7 +157,7 @@ DEVICE Wish violated_sum_wish(Walk& w, i32 row) {
 
 DEVICE Wish violated_row_wish(Walk& w, i32 index) {
   const Row row = load_constant(&w.problem->rows[index]);
-  if (!is_constant(w, row.x) && draw_one_in(w, 4)) return {row.x, result_of(w, row)};
+  if (!is_constant(w, row.x) && draw_one_in(w, 4)) return {row.x, cut(result_of(w, row))};
   return operand_wish(w, row, w.value[row.x]);
 }
 

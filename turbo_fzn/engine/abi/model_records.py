@@ -68,6 +68,7 @@ class Definition(ctypes.Structure):
     row: i32
     var: i32
     sign: i32
+    spare: i32  # 16 bytes, so that a lane loads it at once
 
 
 @record(alignment=16)

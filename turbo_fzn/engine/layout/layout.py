@@ -153,7 +153,7 @@ class Layout:
     def _walks(self, decisions: np.ndarray) -> dict[str, np.ndarray]:
         settings = self.settings
         walks = settings.lns_percent > 0 and "repair" in settings.methods and self.holes is None
-        if not (walks and repair.can_walk(self.tnf, self.bits)):
+        if not (walks and repair.can_walk(self.tnf)):
             return repair.nothing()
         sums = None if self.arranged is None else self.arranged.sums
         return repair.pack(self.stored, sums, decisions[decisions < self.stored.n_vars])
@@ -280,7 +280,7 @@ class Layout:
             + align16(self.level_capacity * level)
             + align16(self.path_capacity * decision)
             + align16((self.tnf.n_vars - self.stored.n_vars) * self.bits // 8)
-            + repair.walk_bytes(self.stored.n_vars, self.n_running, self.arrays)
+            + repair.walk_bytes(self.stored.n_vars, self.n_running, self.bits, self.arrays)
         )
 
     def roles(self) -> np.ndarray:

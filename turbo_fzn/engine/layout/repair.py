@@ -22,6 +22,7 @@ from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 MOST_ROWS = 10**6  # of a model that is walked on: the memory of a walk grows with them
 HEADER_BYTES = 48  # of a WalkHeader
 MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
+MOST_VALUE = 2**40  # in a domain: with 64-bit stores there are larger ones
 NOBODY = -1
 
 
@@ -46,9 +47,10 @@ class Order:
     definer: np.ndarray
 
 
-def can_walk(tnf: TNF, bits: int) -> bool:
-    """Whether walks understand the model: all its constraints, over integers of 32 bits."""
-    return bits == 32 and tnf.floats is None and not tnf.needs_learners and tnf.n_rows <= MOST_ROWS
+def can_walk(tnf: TNF) -> bool:
+    """Whether walks understand the model: all its constraints, over integers of a limited size."""
+    largest = max(abs(tnf.lower).max(initial=0), abs(tnf.upper).max(initial=0))
+    return tnf.floats is None and not tnf.needs_learners and tnf.n_rows <= MOST_ROWS and bool(largest <= MOST_VALUE)
 
 
 def pack(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> dict[str, np.ndarray]:
@@ -67,7 +69,7 @@ def pack(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> dict[str, 
 def nothing() -> dict[str, np.ndarray]:
     """The same arrays where nobody walks."""
     return {
-        "definitions": columns(Definition, row=(), var=(), sign=()),
+        "definitions": columns(Definition, row=(), var=(), sign=(), spare=()),
         "definition_places": np.zeros(0, np.int32),
         "sum_scales": np.zeros(0, np.int32),
         "reaches": columns(Reach, start=(), rows=(), end=(), definer=()),
@@ -80,12 +82,13 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
     problem.walks, problem.n_definitions = int(len(arrays["reaches"]) > 0), len(arrays["definitions"])
 
 
-def walk_bytes(n_vars: int, n_rows: int, arrays: dict[str, np.ndarray]) -> int:
+def walk_bytes(n_vars: int, n_rows: int, bits: int, arrays: dict[str, np.ndarray]) -> int:
     """The memory of a walk on a store of so many variables and rows: the sum of kernels/repair/state.h."""
     if not len(arrays["reaches"]):
         return 0
     words = (len(arrays["definitions"]) + 31) // 32
-    a_constraint, a_variable = [4] * 6, [8, 8, 4, 4]
+    bound = bits // 8
+    a_constraint, a_variable = [4] * 6, [8, 2 * bound, bound, bound]
     sizes = [HEADER_BYTES, len(arrays["sum_scales"]) * 8, words * 4, (words + 31) // 32 * 4]
     sizes += [size * (n_rows + n_vars) for size in a_constraint] + [size * n_vars for size in a_variable]
     return sum(align16(size) for size in sizes)
@@ -216,7 +219,7 @@ def _definitions(stored: TNF, sums: Linears | None, order: Order) -> np.ndarray:
         own = place[row] != NOBODY
         own[own] = order.variables[place[row[own]]] == sums.variables[own]
         sign[place[row[own]]] = sums.coefficients[own]
-    return columns(Definition, row=order.rows, var=order.variables, sign=sign)
+    return columns(Definition, row=order.rows, var=order.variables, sign=sign, spare=np.zeros_like(sign))
 
 
 def _places(order: Order, n_rows: int) -> np.ndarray:

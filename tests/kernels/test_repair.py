@@ -1,0 +1,87 @@
+"""Walks (kernels/repair): they find solutions, claim nothing, and keep account of what their assignment violates."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from support.free_search import BEST_GAIN, KNAPSACK
+from support.oracle import all_solutions, optimum
+from support.random_models import models
+from turbo_fzn import Result, solve_text
+from turbo_fzn.engine.abi.abi import METHODS
+
+N = 12
+QUEENS = "\n".join(
+    [f"var 1..{N}: q{i} :: output_var;" for i in range(N)]
+    + [
+        f"constraint int_lin_ne([1, -1], [q{i}, q{j}], {step});"
+        for i in range(N)
+        for j in range(i)
+        for step in (0, i - j, j - i)
+    ]
+    + ["solve satisfy;"]
+)
+PIGEONS = "\n".join(
+    [f"var 1..4: p{i} :: output_var;" for i in range(5)]
+    + [f"constraint int_lin_ne([1, -1], [p{i}, p{j}], 0);" for i in range(5) for j in range(i)]
+    + ["solve satisfy;"]
+)
+# Each kind of row defines a variable or is a constraint; 64-bit stores, since the product may be 10^10.
+MANY_ROWS = """
+array [1..5] of int: squares = [1, 4, 9, 16, 25];
+var 1..100000: a :: output_var;
+var 1..100000: b :: output_var;
+var 0..10000000000: product :: output_var;
+var 1..5: i :: output_var;
+var 1..25: s :: output_var;
+var 0..100000: q :: output_var;
+var 0..99: r :: output_var;
+var 0..100000: least :: output_var;
+var bool: less :: output_var;
+constraint int_times(a, b, product);
+constraint array_int_element(i, squares, s);
+constraint int_div(a, s, q);
+constraint int_mod(b, 100, r);
+constraint int_min(q, b, least);
+constraint int_lt_reif(q, b, less);
+constraint bool_eq(less, true);
+constraint int_lin_eq([1, -1, -1], [r, s, i], 7);
+constraint int_le(5000, least);
+constraint int_lin_le([-1], [product], -100000000);
+solve satisfy;
+"""
+
+
+def solve(text: str, engine: str, *methods: str, **options: object) -> Result:
+    without = ",".join(method for method in METHODS if method not in methods)
+    return solve_text(text, arch=engine, free_search=True, blocks=2, check=True, without=without, **options)
+
+
+@pytest.mark.parametrize("text", [QUEENS, MANY_ROWS], ids=["queens", "many rows"])
+def test_walks_alone_find_a_solution(engine, text):
+    result = solve(text, engine, "repair")
+    assert result.status == "SATISFIED"
+    assert result.statistics["repairImprovements"] >= 1
+
+
+def test_walks_alone_improve_on_an_objective_until_a_bound_is_met(engine):
+    result = solve(KNAPSACK, engine, "repair", "probe")
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", BEST_GAIN)
+
+
+def test_walks_alone_claim_nothing_of_a_model_without_a_solution(engine):
+    result = solve(PIGEONS, engine, "repair", time_limit=300)
+    assert result.status == "UNKNOWN"
+    assert result.statistics["repairTries"] >= 1
+
+
+@given(model=models(["satisfy", "minimize", "maximize"]))
+def test_walks_beside_the_tree_keep_the_answer_of_a_random_model(engine, model):
+    result = solve(model.text, engine, "tree", "repair")
+    solutions = all_solutions(model)
+    if model.goal.method == "satisfy":
+        assert result.status == ("SATISFIED" if solutions else "UNSATISFIABLE"), model.text
+    else:
+        assert result.status == ("OPTIMAL_SOLUTION" if solutions else "UNSATISFIABLE"), model.text
+        assert result.objective == optimum(model, solutions), model.text
