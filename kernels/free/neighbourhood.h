@@ -111,14 +111,9 @@ DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
   return is_marked_free(b, var);
 }
 
-// Fixes all decision variables but those set free, in the root store. Ends with a barrier.
-DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
+// Fixes the decision variables that are not set free to these values, in the root store. Ends with a barrier.
+DEVICE void fix_to(const Block& b, const bound_t* values, i32 method, u64 draw) {
   const Problem* p = b.problem;
-  i64 steps = (i64)p->n_neighbours * (SHARE_UNIT - neighbourhood(b).share) * STEPS_A_VARIABLE / SHARE_UNIT;
-  if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
-  if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);
-  barrier();
-  const bound_t* values = island_values(p, island_access(b).source);
   for (i32 i = lane(); i < p->n_neighbours; i += lanes()) {
     i32 var = p->neighbours[i];
     if (is_set_free(b, method, draw, i, var)) continue;
@@ -129,8 +124,35 @@ DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
   barrier();
 }
 
+// The steps of walks through the constraint graph that set the wanted share of the decision variables free.
+DEVICE i64 freeing_steps(const Block& b) {
+  return (i64)b.problem->n_neighbours * (SHARE_UNIT - neighbourhood(b).share) * STEPS_A_VARIABLE / SHARE_UNIT;
+}
+
+// Fixes the decision variables but those set free to an incumbent's values, in the root store. Ends with a barrier.
+DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
+  const i64 steps = freeing_steps(b);
+  if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
+  if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);
+  barrier();
+  fix_to(b, island_values(b.problem, island_access(b).source), method, draw);
+}
+
+// Sets what is near to the violated constraints of a walk free: their variables, and those that walks through the
+// constraint graph come to from these. Ends with a barrier.
+DEVICE void free_violated(const Block& b, const Walk& w, u64 draw) {
+  LaneRandom random = lane_random(draw);
+  const i32 n = w.header->n_violated;
+  const i64 steps = freeing_steps(b) / maximum(n, 1) + 1;
+  for (i32 i = lane(); i < n; i += lanes()) {
+    const i32 constraint = w.violated[i], rows = count_rows(*b.problem);
+    walk(b, random, constraint < rows ? draw_variable(b, next_random(random), constraint) : constraint - rows, (i32)steps);
+  }
+  barrier();
+}
+
 // Fixes all variables to the values that a walk of the first warp has come to, in the root store; where it has come to
-// no solution, the store fails. Ends with a barrier.
+// no solution, all decision variables but those near to what is violated. Ends with a barrier.
 OUTLINE void enter_walk(const Block b) {
   Neighbourhood& s = neighbourhood(b);
   const Problem* p = b.problem;
@@ -149,8 +171,10 @@ OUTLINE void enter_walk(const Block b) {
   for (i32 var = lane(); s.repaired && var < p->n_store_vars; var += lanes()) {
     restrict_domain(b, var, interval(w.found[var], w.found[var]));
   }
-  if (lane() == 0 && !s.repaired) fail(b);
   barrier();
+  if (s.repaired) return;
+  free_violated(b, w, choice(b).noise);
+  fix_to(b, w.kept, METHOD_REPAIR, choice(b).noise);
 }
 
 // Prepares the store of a new task by another method, not yet propagated.
@@ -209,7 +233,7 @@ DEVICE void size_neighbourhood(const Block& b) {
   now.failures_left = FAILURE_LIMIT << doublings;
   now.runs_limit = statistics(b).propagations + (((i64)count_rows(*p) + WORK_UNIT) << doublings);
   s.size = doublings / 2 < N_SIZES ? doublings / 2 : N_SIZES - 1;
-  s.extent = p->n_groups > 1 ? (i32)below(draw, N_EXTENTS) : 0;
+  s.extent = p->n_groups > 1 && now.method != METHOD_REPAIR ? (i32)below(draw, N_EXTENTS) : 0;
   s.share = draw_share(draw, global_load(&p->books[now.method].share[s.extent][s.size]));
 }
 
@@ -284,19 +308,12 @@ DEVICE void size_restart(const Block& b) {
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }
 
-// Lane 0: a walk has limits of its own (repair/repair.h); the search after it only propagates what it has found.
-DEVICE void size_repair(const Block& b) {
-  task(b).failures_left = FAILURE_LIMIT;
-  task(b).runs_limit = INT64_MAX;
-}
-
 // Lane 0: sets the limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   Task& s = task(b);
   if (s.method < METHOD_REPAIR) choose_island(b);
   bool restart = s.method >= FIRST_RESTART, settles = island_access(b).settles;
   if (restart) size_restart(b);
-  else if (s.method == METHOD_REPAIR) size_repair(b);
   else size_neighbourhood(b);
   ASSERT(s.failures_left > 0 && 0 <= s.island && s.island < b.problem->n_islands);
   s.failures_sure = s.failures_left - FAILURES_SURE;
@@ -388,9 +405,9 @@ DEVICE void adapt_share(const Block& b, bool exhausted) {
 
 OUTLINE void finish_neighbourhood(const Block b, bool exhausted) {
   if (lane() == 0) {
-    if (task(b).method < METHOD_REPAIR) {
+    if (task(b).method < FIRST_RESTART) {
       if (statistics(b).solutions == neighbourhood(b).solutions_before) adapt_share(b, exhausted);
-    } else if (task(b).method >= FIRST_RESTART && exhausted && !claim(b).given_up) {
+    } else if (exhausted && !claim(b).given_up) {
       prove_bound(b);
     }
   }

@@ -14,6 +14,7 @@
 
 constexpr float EVEN_SHARE = 0.3f;     // of the time
 constexpr float PROBE_WEIGHT = 0.25f;  // proofs from below are rare
+constexpr float FIRST_REPAIR_WEIGHT = 2;  // walks find first solutions more often than restarts do
 constexpr i32 PRIOR_NS = 20000000;     // a block's time that is added to each method's
 constexpr i32 PRIOR_TRY_NS = 1000000;  // the expected time of a first try
 constexpr i32 RECENT_NS = 500000000;   // a block's time after which the recent figures are halved
@@ -48,13 +49,17 @@ DEVICE float odds_of(const Problem* p, i32 method, float share) {
   return crowded ? 0 : share / usual_ns(book);
 }
 
+DEVICE float weight_of_method(i32 method, bool improve) {
+  return method == METHOD_PROBE ? PROBE_WEIGHT : method == METHOD_REPAIR && !improve ? FIRST_REPAIR_WEIGHT : 1;
+}
+
 // Lane 0: draws the method of the next task; `improve` when there is an incumbent to start from. Weighted restarts when
 // no method is allowed.
 DEVICE i32 draw_method(const Block& b, bool improve) {
   const Problem* p = b.problem;
   float odds[N_METHODS], paid = 0, even = 0, total = 0;
   for (i32 method = 0; method < N_METHODS; ++method) {
-    float weight = !is_allowed(p, method, improve) ? 0 : method == METHOD_PROBE ? PROBE_WEIGHT : 1;
+    float weight = !is_allowed(p, method, improve) ? 0 : weight_of_method(method, improve);
     odds[method] = weight;
     even += weight;
     paid += weight * pay_rate(&p->books[method], p->n_blocks);
