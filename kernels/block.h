@@ -91,7 +91,6 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   b.path = (Decision*)stacks;
   stacks += align16((i64)p->path_capacity * (i64)sizeof(Decision));
   b.others = (bound_t*)stacks;
-  b.walk = stacks + align16((i64)(p->n_vars - p->n_store_vars) * (i64)sizeof(bound_t));
   b.index = index;
   b.round = 0;
   return b;

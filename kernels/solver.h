@@ -33,7 +33,12 @@ DEVICE bool start_task(Block& b) {
     start_warm_start(b);
     return true;
   }
-  if (claim(b).limited) return start_neighbourhood(b);
+  if (claim(b).limited) {
+    if (!choose_task(b)) return false;
+    walk_first(b);
+    start_neighbourhood(b);
+    return true;
+  }
   if (STATIC_SPLIT) return start_part(b);
   if (!take_subproblem(b)) return false;
   if (lane() == 0) {

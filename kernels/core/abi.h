@@ -241,6 +241,7 @@ struct alignas(64) Common {
 // The counters of a block.
 struct Statistics {
   i64 nodes, failures, propagations, iterations, solutions, donations, replays, restarts, peak_level, busy_ns, idle_ns;
+  i64 moves;            // that walks have tried (repair/repair.h)
   i64 fixpoint_errors;  // rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
   i64 activity_ticks[N_ACTIVITIES];
 };

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "3a926dd676a9dead"
+#define ABI_DIGEST "98cbccf8e726646c"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -90,13 +90,13 @@ SAME(offsetof(Common, turn_end), 80); SAME(offsetof(Common, turn_over), 88); SAM
 SAME(offsetof(Common, pool_tail), 192); SAME(offsetof(Common, outstanding), 256); SAME(offsetof(Common, shared), 260);
 SAME(offsetof(Common, wanted), 320); SAME(offsetof(Common, sent), 328); SAME(offsetof(Common, brought), 336);
 SAME(offsetof(Common, fetched), 344); SAME(offsetof(Common, next_part), 384);
-SAME(offsetof(Common, skipped_parts), 392); SAME(sizeof(Statistics), 144); SAME(offsetof(Statistics, nodes), 0);
+SAME(offsetof(Common, skipped_parts), 392); SAME(sizeof(Statistics), 152); SAME(offsetof(Statistics, nodes), 0);
 SAME(offsetof(Statistics, failures), 8); SAME(offsetof(Statistics, propagations), 16);
 SAME(offsetof(Statistics, iterations), 24); SAME(offsetof(Statistics, solutions), 32);
 SAME(offsetof(Statistics, donations), 40); SAME(offsetof(Statistics, replays), 48);
 SAME(offsetof(Statistics, restarts), 56); SAME(offsetof(Statistics, peak_level), 64);
-SAME(offsetof(Statistics, busy_ns), 72); SAME(offsetof(Statistics, idle_ns), 80);
-SAME(offsetof(Statistics, fixpoint_errors), 88); SAME(offsetof(Statistics, activity_ticks), 96);
+SAME(offsetof(Statistics, busy_ns), 72); SAME(offsetof(Statistics, idle_ns), 80); SAME(offsetof(Statistics, moves), 88);
+SAME(offsetof(Statistics, fixpoint_errors), 96); SAME(offsetof(Statistics, activity_ticks), 104);
 SAME(sizeof(Island), 64); SAME(offsetof(Island, version), 0); SAME(offsetof(Island, value), 8);
 SAME(offsetof(Island, patience), 16); SAME(sizeof(Units), 64); SAME(offsetof(Units, version), 0);
 SAME(sizeof(MethodBook), 128); SAME(offsetof(MethodBook, tries), 0); SAME(offsetof(MethodBook, busy_ns), 8);

@@ -76,7 +76,6 @@ struct Block {
   Level* levels;
   Decision* path;
   bound_t* others;  // in a solution: the values of the variables that are not in the store (search/others.h)
-  char* walk;       // the memory of its walk (repair/state.h)
 #if MODEL_SHARED
   const Row* rows;
 #endif

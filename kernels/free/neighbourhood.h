@@ -151,25 +151,17 @@ DEVICE void free_violated(const Block& b, const Walk& w, u64 draw) {
   barrier();
 }
 
-// Fixes all variables to the values that a walk of the first warp has come to, in the root store; where it has come to
+// Fixes all variables to the values that the block's walk has come to, in the root store; where it has come to
 // no solution, all decision variables but those near to what is violated. Ends with a barrier.
-OUTLINE void enter_walk(const Block b) {
+DEVICE void enter_walk(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
   const Problem* p = b.problem;
-  Walk w;
-  lay_out(w, p, b.walk);
-  w.value = b.lower;
-  if (lane() < WARP_LANES) {
-    bool found = walk_task(w, task(b).best, s.walked, choice(b).noise);
-    if (lane() == 0) {
-      s.repaired = found;
-      s.walked = 1;
-    }
-  }
-  barrier();
   restore_root(b);
+  Walk w;
+  lay_out(w, p, walk_memory(b));
+  const bound_t* found = w.found;
   for (i32 var = lane(); s.repaired && var < p->n_store_vars; var += lanes()) {
-    restrict_domain(b, var, interval(w.found[var], w.found[var]));
+    restrict_domain(b, var, interval(found[var], found[var]));
   }
   barrier();
   if (s.repaired) return;
@@ -343,17 +335,36 @@ DEVICE void plan_task(const Block& b) {
   neighbourhood(b).strategy = over ? SEARCH_OVER : annotated ? FIRST_ANNOTATED : FREE_STRATEGY;
 }
 
-// Sets up the next task of a block that does not prove. False when the whole search is over.
-OUTLINE bool start_neighbourhood(const Block b) {
+// Chooses the next task of a block that does not prove. False when the whole search is over.
+OUTLINE bool choose_task(const Block b) {
   if (b.problem->sense != 0) take_host_solution(b);
   if (lane() == 0) plan_task(b);
   barrier();
-  i32 strategy = neighbourhood(b).strategy;
+  bool goes_on = neighbourhood(b).strategy != SEARCH_OVER;
   barrier();
-  if (strategy == SEARCH_OVER) return false;
+  return goes_on;
+}
+
+// The first warp walks, where the task is to. Called by the kernel itself, since each call below another one costs it
+// registers. Ends with a barrier.
+DEVICE void walk_first(const Block& b) {
+  if (task(b).method != METHOD_REPAIR) return;
+  Neighbourhood& s = neighbourhood(b);
+  if (lane() < WARP_LANES) {
+    bool found = walk_task(b.problem, walk_memory(b), b.lower, {task(b).best, choice(b).noise, s.walked != 0});
+    if (lane() == 0) {
+      s.repaired = found;
+      s.walked = 1;
+      statistics(b).moves += walk_header(b).moves;
+    }
+  }
+  barrier();
+}
+
+// Sets up the task that was chosen.
+OUTLINE void start_neighbourhood(const Block b) {
   enter_neighbourhood(b);
-  start_search(b, strategy);
-  return true;
+  start_search(b, neighbourhood(b).strategy);
 }
 
 // The warm start: a search that tries the suggested values first, nearest values where they do not fit, and gives up

@@ -53,10 +53,17 @@ DEVICE float weight_of_method(i32 method, bool improve) {
   return method == METHOD_PROBE ? PROBE_WEIGHT : method == METHOD_REPAIR && !improve ? FIRST_REPAIR_WEIGHT : 1;
 }
 
+// Whether nobody has walked yet, or does: a short walk comes first, since restarts may take long.
+DEVICE bool walks_first(const Problem* p) {
+  const MethodBook* book = &p->books[METHOD_REPAIR];
+  return is_allowed(p, METHOD_REPAIR, false) && global_load(&book->tries) == 0 && global_load(&book->running) == 0;
+}
+
 // Lane 0: draws the method of the next task; `improve` when there is an incumbent to start from. Weighted restarts when
 // no method is allowed.
 DEVICE i32 draw_method(const Block& b, bool improve) {
   const Problem* p = b.problem;
+  if (walks_first(p)) return METHOD_REPAIR;
   float odds[N_METHODS], paid = 0, even = 0, total = 0;
   for (i32 method = 0; method < N_METHODS; ++method) {
     float weight = !is_allowed(p, method, improve) ? 0 : weight_of_method(method, improve);

@@ -52,7 +52,7 @@ DEVICE void touch(Walk& w, bool has, i32 constraint) {
 }
 
 // Changes a value in the current trial; what depends on it is pending, or touched.
-DEVICE void change(Walk& w, i32 var, bound_t value) {
+OUTLINE void change(Walk& w, i32 var, bound_t value) {
   const Problem* p = w.problem;
   const Reach reach = reach_of(w, var);
   if (w.value[var] == value) return;
@@ -71,7 +71,7 @@ DEVICE void change(Walk& w, i32 var, bound_t value) {
 }
 
 // Computes all definitions that are pending, in their order.
-DEVICE void carry_on(Walk& w) {
+OUTLINE void carry_on(Walk& w) {
   i32 group = 0;
   for (i32 place = take_pending(w, group); place >= 0; place = take_pending(w, group)) {
     const Definition d = load_constant(&w.problem->definitions[place]);
@@ -87,7 +87,7 @@ DEVICE void begin_trial(Walk& w) {
 }
 
 // By how much the trial raises the weighted cost of all constraints.
-DEVICE i64 measure(const Walk& w) {
+OUTLINE i64 measure(const Walk& w) {
   i64 raised = 0;
   for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) {
     const i32 c = w.touched[i];
@@ -117,7 +117,7 @@ DEVICE void file_constraint(Walk& w, i32 constraint, i32& n_violated) {
 }
 
 // Keeps the trial.
-DEVICE void keep(Walk& w) {
+OUTLINE void keep(Walk& w) {
   for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) w.cost[w.touched[i]] = current_cost(w, w.touched[i]);
   warp_barrier();
   i32 n_violated = w.n_violated;
@@ -129,7 +129,7 @@ DEVICE void keep(Walk& w) {
 }
 
 // Computes everything anew from the values of the free variables.
-DEVICE void evaluate(Walk& w) {
+OUTLINE void evaluate(Walk& w) {
   const Problem* p = w.problem;
   for (i32 i = warp_lane(); i < p->n_sums; i += WARP_LANES) w.sums[i] = 0;
   warp_barrier();

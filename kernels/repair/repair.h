@@ -53,7 +53,7 @@ DEVICE void choose_values(Walk& w) {
   warp_barrier();
 }
 
-DEVICE void begin_walk(Walk& w) {
+OUTLINE void begin_walk(Walk& w) {
   const i32 n = count_constraints(*w.problem);
   w.manner = draw_manner(w);
   choose_values(w);
@@ -94,7 +94,7 @@ DEVICE void aim(Walk& w, i64 most) {
 DEVICE i64 aimed_at(const Walk& w) { return w.problem->sense > 0 ? (i64)w.most : -(i64)w.least; }
 
 // Lets the assignment keep up with an aim: what else would it do with an objective that is free?
-DEVICE void follow_aim(Walk& w) {
+OUTLINE void follow_aim(Walk& w) {
   const Problem* p = w.problem;
   if (p->sense == 0) return;
   const i32 var = p->objective;
@@ -123,7 +123,7 @@ DEVICE void try_move(Walk& w, const Wish& move) {
 struct Move { Wish wish; i64 raised; };
 
 DEVICE Move best_move(Walk& w, i32 constraint) {
-  Move best = {NO_MOVE, INT64_MAX};
+  Move best = {no_move(), INT64_MAX};
   for (i32 i = 0; i < w.manner.samples; ++i) {
     Wish wish = descend(w, wish_of(w, constraint));
     if (wish.var < 0) continue;
@@ -131,6 +131,7 @@ DEVICE Move best_move(Walk& w, i32 constraint) {
     if (wish.value == w.value[wish.var]) continue;
     if (w.rests_until[wish.var] > w.header->steps && !draw_one_in(w, 8)) continue;
     try_move(w, wish);
+    ++w.moves;
     const i64 raised = measure(w);
     take_back(w);
     if (raised < best.raised) best = {wish, raised};
@@ -160,7 +161,7 @@ DEVICE bool takes_move(Walk& w, const Move& move) {
   return move.raised < 0 || (move.raised == 0 && draw_one_in(w, 3)) || (i32)draw_number(w, 1024) < w.manner.noise;
 }
 
-DEVICE void take_step(Walk& w) {
+OUTLINE void take_step(Walk& w) {
   const i32 constraint = draw_violated(w);
   const Move move = best_move(w, constraint);
   if (takes_move(w, move)) {
@@ -246,12 +247,19 @@ DEVICE void clear_walk(Walk& w) {
   warp_barrier();
 }
 
-// One warp: a task of walking, by random numbers from `draw`. Returns whether `found` has a solution.
-DEVICE bool walk_task(Walk& w, i64 best, bool begun, u64 draw) {
-  w.random = {draw};
-  w.work = 0;
+// What a task of walking begins with: the best objective known, random numbers, and whether the block has walked before.
+struct WalkPlan { i64 best; u64 draw; bool begun; };
+
+// One warp: a task of walking, with its values in `value`. Returns whether `found` has a solution.
+OUTLINE bool walk_task(const Problem* p, char* memory, bound_t* value, WalkPlan plan) {
+  const i64 best = plan.best;
+  Walk w;
+  lay_out(w, p, memory);
+  w.value = value;
+  w.random = {plan.draw};
+  w.work = w.moves = 0;
   aim(w, best == NO_INCUMBENT ? best : best - 1);
-  if (begun) {
+  if (plan.begun) {
     resume_walk(w);
   } else {
     clear_walk(w);
@@ -264,6 +272,7 @@ DEVICE bool walk_task(Walk& w, i64 best, bool begun, u64 draw) {
   if (warp_lane() == 0) {
     assert_whole(w);
     w.header->n_violated = w.n_violated;
+    w.header->moves = w.moves;
   }
   warp_barrier();
   return found;

@@ -28,6 +28,7 @@ struct Manner {
 // What stays of a walk between two tasks of its block.
 struct WalkHeader {
   i64 steps, stale_since;  // since its beginning, and the step of its last gain
+  i64 moves;               // tried in the last task
   i32 n_violated, least;   // the number of violated constraints, now and at least since the beginning
   u32 trial;               // the number of the last move tried
   Manner manner;
@@ -54,7 +55,8 @@ struct Walk {
   bound_t* kept;    // the values between two tasks
   bound_t* found;   // those of the last solution
   i32 n_violated, n_touched, n_changes;
-  i64 work;                 // readers visited
+  i64 work;                 // readers visited in the task
+  i64 moves;                // and moves tried
   bound_t least, most;      // the objective's bounds
   LaneRandom random;        // the same in all lanes
   Manner manner;
@@ -99,6 +101,14 @@ DEVICE i64 walk_bytes(const Problem& p) {
   char* begin = (char*)&w;  // any address
   return lay_out(w, &p, begin) - begin;
 }
+
+// A block's walk lies behind all else in its workspace (block.h).
+DEVICE char* walk_memory(const Block& b) {
+  const Problem& p = *b.problem;
+  return (char*)b.others + align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t));
+}
+
+DEVICE const WalkHeader& walk_header(const Block& b) { return *(const WalkHeader*)walk_memory(b); }
 
 DEVICE i32 domain_of(const Problem* p, i32 var) { return count_rows(*p) + var; }
 DEVICE bool is_domain(const Problem* p, i32 constraint) { return constraint >= count_rows(*p); }

@@ -13,7 +13,7 @@ constexpr i32 TERM_TRIES = 12;
 constexpr i32 INDEX_TRIES = 64;   // of an element's indices, those that a wish compares
 
 struct Wish { i32 var; i64 value; };
-constexpr Wish NO_MOVE = {-1, 0};
+DEVICE Wish no_move() { return {-1, 0}; }
 
 DEVICE i64 draw_between(Walk& w, i64 low, i64 high) {
   return low >= high ? low : low + (i64)draw_number(w, (u64)(high - low) + 1);
@@ -30,7 +30,7 @@ DEVICE i64 divide_away(i64 n, i64 d) {
 
 // A wish for a term of a sum that is to change by `needed`: for one that has room in that direction.
 DEVICE Wish term_wish(Walk& w, const Linear& sum, i64 needed, i32 defined) {
-  if (needed == 0) return NO_MOVE;
+  if (needed == 0) return no_move();
   for (i32 tries = 0; tries < TERM_TRIES; ++tries) {
     const Term t = load_constant(&w.problem->sum_terms[sum.start + (i32)draw_number(w, (u64)(sum.end - sum.start))]);
     const i32 var = t.side >> 1;
@@ -39,7 +39,7 @@ DEVICE Wish term_wish(Walk& w, const Linear& sum, i64 needed, i32 defined) {
     const i64 value = minimum(maximum(now + divide_away(needed, factor), (i64)least_of(w, var)), (i64)most_of(w, var));
     if (value != now) return {var, value};
   }
-  return NO_MOVE;
+  return no_move();
 }
 
 DEVICE Wish sum_wish(Walk& w, i32 row, bool truth) {
@@ -56,7 +56,7 @@ DEVICE Wish index_wish(Walk& w, const Row& row, i64 value) {
   const i64 first = p->root_lower[row.y], count = (i64)p->root_upper[row.y] - first + 1;
   const bool all = count <= INDEX_TRIES;
   const i64 start = (i64)draw_number(w, (u64)count);
-  Wish best = NO_MOVE;
+  Wish best = no_move();
   i64 least = INT64_MAX;
   for (i64 i = 0; i < (all ? count : INDEX_TRIES); ++i) {
     const i64 index = first + (all ? (start + i) % count : (i64)draw_number(w, (u64)count));
@@ -71,7 +71,7 @@ DEVICE Wish index_wish(Walk& w, const Row& row, i64 value) {
 // A wish for the operand `own` of a product that is to be `value`; `other` is the other operand.
 DEVICE Wish factor_wish(Walk& w, i32 own, i32 other, i64 value) {
   const i64 factor = w.value[other], now = w.value[own];
-  if (factor == 0) return is_constant(w, other) ? NO_MOVE : Wish{other, now != 0 && value / now != 0 ? value / now : 1};
+  if (factor == 0) return is_constant(w, other) ? no_move() : Wish{other, now != 0 && value / now != 0 ? value / now : 1};
   const i64 wanted = value / factor;
   if (wanted != now) return {own, wanted};
   return {own, now + ((value > factor * now) == (factor > 0) ? 1 : -1)};
@@ -97,14 +97,14 @@ DEVICE Wish extreme_wish(Walk& w, const Row& row, i64 value, i64 sign, bool firs
   const i64 y = sign * w.value[row.y], z = sign * w.value[row.z], wanted = sign * value;
   i32 own = first ? row.y : row.z;
   if (wanted > minimum(y, z) && (y < wanted) != (z < wanted)) own = y < wanted ? row.y : row.z;
-  return is_constant(w, own) ? NO_MOVE : Wish{own, value};
+  return is_constant(w, own) ? no_move() : Wish{own, value};
 }
 
 // A wish for an operand of y op z, which is to be `value`.
-DEVICE Wish operand_wish(Walk& w, const Row& row, i64 value) {
+OUTLINE Wish operand_wish(Walk& w, const Row& row, i64 value) {
   if (row.op == OP_ELEMENT) return index_wish(w, row, value);
   const bool y_stays = is_constant(w, row.y), z_stays = is_constant(w, row.z);
-  if (y_stays && z_stays) return NO_MOVE;
+  if (y_stays && z_stays) return no_move();
   const bool first = z_stays || (!y_stays && draw_one_in(w, 2));
   const i32 own = first ? row.y : row.z, other = first ? row.z : row.y;
   switch (row.op) {
@@ -130,22 +130,22 @@ DEVICE Wish wish_below(Walk& w, i32 definer, const Wish& wish) {
 // A move of a free variable to what is wished, or, where it is there already, to a random value.
 DEVICE Wish grant(Walk& w, Wish wish) {
   const bound_t now = w.value[wish.var], low = least_of(w, wish.var), high = most_of(w, wish.var);
-  if (low >= high) return NO_MOVE;
+  if (low >= high) return no_move();
   wish.value = minimum(maximum(wish.value, (i64)low), (i64)high);
   if (wish.value == now && high - low > 1) wish.value = draw_value(w, wish.var);
-  return wish.value == now ? NO_MOVE : wish;
+  return wish.value == now ? no_move() : wish;
 }
 
 // From a wish down to a move; none where a definition cannot grant it.
-DEVICE Wish descend(Walk& w, Wish wish) {
+OUTLINE Wish descend(Walk& w, Wish wish) {
   for (i32 depth = 0; depth < DEEPEST_WISH && wish.var >= 0 && !is_constant(w, wish.var); ++depth) {
     const i32 definer = reach_of(w, wish.var).definer;
     if (definer < 0) return grant(w, wish);
-    if (wish.value == w.value[wish.var]) return NO_MOVE;
+    if (wish.value == w.value[wish.var]) return no_move();
     wish = wish_below(w, definer, wish);
     wish.value = cut(wish.value);
   }
-  return NO_MOVE;
+  return no_move();
 }
 
 DEVICE Wish violated_sum_wish(Walk& w, i32 row) {
@@ -162,7 +162,7 @@ DEVICE Wish violated_row_wish(Walk& w, i32 index) {
 }
 
 // What would satisfy a violated constraint.
-DEVICE Wish wish_of(Walk& w, i32 constraint) {
+OUTLINE Wish wish_of(Walk& w, i32 constraint) {
   const Problem* p = w.problem;
   if (!is_domain(p, constraint)) {
     return constraint < p->n_store_rows ? violated_row_wish(w, constraint) : violated_sum_wish(w, constraint);

@@ -89,7 +89,7 @@ def final(
 
 def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:
     """The statistics of the search: the engine's counts, and its shape."""
-    names = ("iterations", "donations", "replays", "fixpoint_errors")
+    names = ("iterations", "donations", "replays", "moves", "fixpoint_errors")
     return {
         "compileTime": sum(compiler.compile_seconds),
         **{camel(name): counted[name] for name in names},

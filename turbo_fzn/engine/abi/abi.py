@@ -195,6 +195,7 @@ class Statistics(ctypes.Structure):
     peak_level: i64
     busy_ns: i64
     idle_ns: i64
+    moves: i64  # that walks have tried (repair/repair.h)
     fixpoint_errors: i64  # rows that could still tighten at a fixpoint; counted by CHECK_FIXPOINT builds only
     activity_ticks: Annotated[i64, Times(N_ACTIVITIES)]
 

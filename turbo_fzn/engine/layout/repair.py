@@ -20,7 +20,7 @@ from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 MOST_ROWS = 10**6  # of a model that is walked on: the memory of a walk grows with them
-HEADER_BYTES = 48  # of a WalkHeader
+HEADER_BYTES = 64  # of a WalkHeader
 MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
 MOST_VALUE = 2**40  # in a domain: with 64-bit stores there are larger ones
 NOBODY = -1
