@@ -96,8 +96,26 @@ OUTLINE i64 measure(const Walk& w) {
   return group_sum(raised, WARP_LANES);
 }
 
+// A constraint whose cost the trial has raised, drawn at random; -1 where there is none.
+OUTLINE i32 draw_raised(Walk& w) {
+  i32 own = 0;
+  for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) own += current_cost(w, w.touched[i]) > w.cost[w.touched[i]];
+  const i32 before = warp_sum_before(own), all = warp_last(before + own);
+  if (all == 0) return -1;
+  i32 left = (i32)draw_number(w, (u64)all) - before;
+  warp_barrier();
+  for (i32 i = warp_lane(); i < w.n_touched && 0 <= left && left < own; i += WARP_LANES) {
+    const i32 c = w.touched[i];
+    if (current_cost(w, c) <= w.cost[c] || left-- > 0) continue;
+    w.header->chosen = c;
+    break;
+  }
+  warp_barrier();
+  return w.header->chosen;
+}
+
 DEVICE void take_back(Walk& w) {
-  for (i32 i = 0; i < w.n_changes; ++i) put(w, w.changes[i].var, w.changes[i].before);
+  for (i32 i = w.n_changes - 1; i >= 0; --i) put(w, w.changes[i].var, w.changes[i].before);
 }
 
 // Lane 0 of the warp: puts a constraint among the violated ones, or takes it out.

@@ -28,6 +28,7 @@ DEVICE Manner draw_manner(Walk& w) {
   const u64 draw = next_random(w.random);
   Manner m;
   m.samples = 2 << high_bits(draw, 2);  // 2, 4, 8, 16
+  m.chain = 1 + high_bits(draw << 8, 2);  // 1 to MOST_CHANGES
   m.noise = coin(draw, 2) ? 8 : coin(draw, 3) ? 50 : 0;
   m.rest = coin(draw, 4) ? 3 : 1;
   m.logarithmic = coin(draw, 5) || coin(draw, 6);
@@ -113,31 +114,59 @@ DEVICE i32 draw_violated(Walk& w) {
   return (i64)w.weight[one] * w.cost[one] >= (i64)w.weight[other] * w.cost[other] ? one : other;
 }
 
-DEVICE void try_move(Walk& w, const Wish& move) {
-  begin_trial(w);
-  change(w, move.var, (bound_t)move.value);
+// Changes of free variables, and by how much they raise the weighted cost.
+struct Move {
+  Wish wishes[MOST_CHANGES];
+  i32 size;
+  i64 raised;
+};
+
+DEVICE void make_change(Walk& w, const Wish& wish) {
+  change(w, wish.var, (bound_t)wish.value);
   carry_on(w);
 }
 
-// The best of some moves for a constraint, and by how much it raises the weighted cost.
-struct Move { Wish wish; i64 raised; };
+// A change that may satisfy a constraint, of a variable that is none of the first `size` of the move's; it has no
+// variable where none was found.
+DEVICE Wish draw_change(Walk& w, i32 constraint, const Move& move, i32 size) {
+  Wish wish = descend(w, wish_of(w, constraint));
+  if (wish.var < 0) return wish;
+  if (draw_one_in(w, FRESH_VALUES)) wish.value = draw_value(w, wish.var);
+  if (wish.value == w.value[wish.var]) return no_move();
+  if (w.rests_until[wish.var] > w.header->steps && !draw_one_in(w, 8)) return no_move();
+  for (i32 i = 0; i < size; ++i) {
+    if (move.wishes[i].var == wish.var) return no_move();
+  }
+  return wish;
+}
 
-DEVICE Move best_move(Walk& w, i32 constraint) {
-  Move best = {no_move(), INT64_MAX};
-  for (i32 i = 0; i < w.manner.samples; ++i) {
-    Wish wish = descend(w, wish_of(w, constraint));
-    if (wish.var < 0) continue;
-    if (draw_one_in(w, FRESH_VALUES)) wish.value = draw_value(w, wish.var);
-    if (wish.value == w.value[wish.var]) continue;
-    if (w.rests_until[wish.var] > w.header->steps && !draw_one_in(w, 8)) continue;
-    try_move(w, wish);
+// Tries a move for a constraint: a change, and while things are worse with it another one, for a constraint that it has
+// raised (as compound moves of ViolationLS). Puts the best part of it into `best`, if that is better.
+OUTLINE void try_chain(Walk& w, i32 constraint, Move& best) {
+  Move move;
+  i64 raised = 0;
+  begin_trial(w);
+  for (move.size = 0; move.size < w.manner.chain && raised >= 0 && constraint >= 0;) {
+    const Wish wish = draw_change(w, constraint, move, move.size);
+    if (wish.var < 0) break;
+    move.wishes[move.size++] = wish;
+    make_change(w, wish);
     ++w.moves;
-    const i64 raised = measure(w);
-    take_back(w);
-    if (raised < best.raised) best = {wish, raised};
+    raised = move.raised = measure(w);
+    if (raised < best.raised) best = move;
+    if (raised >= 0 && move.size < w.manner.chain) constraint = draw_raised(w);
+  }
+  take_back(w);
+}
+
+// The best of some moves for a constraint; of size 0 where none was found.
+DEVICE void find_best(Walk& w, i32 constraint, Move& best) {
+  best.size = 0;
+  best.raised = INT64_MAX;
+  for (i32 i = 0; i < w.manner.samples; ++i) {
+    try_chain(w, constraint, best);
     if (best.raised < 0 && i >= 3 && draw_one_in(w, 4)) break;
   }
-  return best;
 }
 
 // Raises the weights of what is violated, or now and then lowers some.
@@ -157,18 +186,20 @@ DEVICE void reweigh(Walk& w, i32 constraint) {
 }
 
 DEVICE bool takes_move(Walk& w, const Move& move) {
-  if (move.wish.var < 0) return false;
+  if (move.size == 0) return false;
   return move.raised < 0 || (move.raised == 0 && draw_one_in(w, 3)) || (i32)draw_number(w, 1024) < w.manner.noise;
 }
 
 OUTLINE void take_step(Walk& w) {
   const i32 constraint = draw_violated(w);
-  const Move move = best_move(w, constraint);
+  Move move;
+  find_best(w, constraint, move);
   if (takes_move(w, move)) {
-    try_move(w, move.wish);
+    begin_trial(w);
+    for (i32 i = 0; i < move.size; ++i) make_change(w, move.wishes[i]);
     keep(w);
     const i64 until = w.header->steps + w.manner.rest + (i64)draw_number(w, LONGEST_REST);
-    if (warp_lane() == 0) w.rests_until[move.wish.var] = until;
+    for (i32 i = 0; warp_lane() == 0 && i < move.size; ++i) w.rests_until[move.wishes[i].var] = until;
   } else {
     reweigh(w, constraint);
   }

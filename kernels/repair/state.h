@@ -16,9 +16,12 @@
 #include "../core/store.h"
 #include "../core/sums.h"
 
+constexpr i32 MOST_CHANGES = 4;  // of free variables, in a move
+
 // How a walk chooses, drawn anew at each of its beginnings.
 struct Manner {
   i32 samples;       // moves that a step compares
+  i32 chain;         // changes that a move has at most, each to mend what the one before it has raised
   i32 noise;         // steps of 1024 that take a move which makes things worse
   i32 rest;          // steps in which a variable that has moved mostly stays
   i32 logarithmic;   // a cost is the logarithm of a violation, and not the violation
@@ -31,8 +34,10 @@ struct WalkHeader {
   i64 moves;               // tried in the last task
   i32 n_violated, least;   // the number of violated constraints, now and at least since the beginning
   u32 trial;               // the number of the last move tried
+  i32 chosen;              // by one lane, for all
   Manner manner;
 };
+static_assert(sizeof(WalkHeader) == 64, "turbo_fzn/engine/layout/repair.py has the same");
 
 struct ValueChange { bound_t before; i32 var; };
 
@@ -50,7 +55,7 @@ struct Walk {
   i32* touched;     // constraints that the current trial may change
   u32* pending;     // a bit for each definition that is to be computed
   u32* groups;      // and one for each word of these that is not 0
-  ValueChange* changes;  // of the current trial
+  ValueChange* changes;  // of the current trial: no variable changes more often than a move has changes
   i64* rests_until;  // the step until which each variable rests
   bound_t* kept;    // the values between two tasks
   bound_t* found;   // those of the last solution
@@ -87,7 +92,7 @@ DEVICE char* lay_out(Walk& w, const Problem* p, char* memory) {
   w.touched = take_array<i32>(memory, constraints);
   w.pending = take_array<u32>(memory, pending_words(*p));
   w.groups = take_array<u32>(memory, pending_groups(*p));
-  w.changes = take_array<ValueChange>(memory, n);
+  w.changes = take_array<ValueChange>(memory, (i64)n * MOST_CHANGES);
   w.rests_until = take_array<i64>(memory, n);
   w.kept = take_array<bound_t>(memory, n);
   w.found = take_array<bound_t>(memory, n);

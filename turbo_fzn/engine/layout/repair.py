@@ -21,6 +21,7 @@ from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 MOST_ROWS = 10**6  # of a model that is walked on: the memory of a walk grows with them
 HEADER_BYTES = 64  # of a WalkHeader
+MOST_CHANGES = 4  # of a move
 MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
 MOST_VALUE = 2**40  # in a domain: with 64-bit stores there are larger ones
 NOBODY = -1
@@ -88,7 +89,7 @@ def walk_bytes(n_vars: int, n_rows: int, bits: int, arrays: dict[str, np.ndarray
         return 0
     words = (len(arrays["definitions"]) + 31) // 32
     bound = bits // 8
-    a_constraint, a_variable = [4] * 6, [8, 2 * bound, bound, bound]
+    a_constraint, a_variable = [4] * 6, [8, 2 * bound * MOST_CHANGES, bound, bound]
     sizes = [HEADER_BYTES, len(arrays["sum_scales"]) * 8, words * 4, (words + 31) // 32 * 4]
     sizes += [size * (n_rows + n_vars) for size in a_constraint] + [size * n_vars for size in a_variable]
     return sum(align16(size) for size in sizes)
