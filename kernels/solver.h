@@ -27,20 +27,27 @@ DEVICE bool start_part(Block& b) {
   return true;
 }
 
-// Sets up the block's next subproblem or neighbourhood. False when the search is over.
-DEVICE bool start_task(Block& b) {
+// How far a block has come with its next task.
+enum Start {
+  STARTED,  // it can be searched
+  TO_WALK,  // the first warp has to walk before
+  OVER      // there is none: the search is over
+};
+
+// Sets up the block's next subproblem or neighbourhood.
+DEVICE Start start_task(Block& b) {
   if (neighbourhood(b).warm_start) {
     start_warm_start(b);
-    return true;
+    return STARTED;
   }
   if (claim(b).limited) {
-    if (!choose_task(b)) return false;
-    walk_first(b);
+    if (!choose_task(b)) return OVER;
+    if (WALKS && task(b).method == METHOD_REPAIR) return TO_WALK;
     start_neighbourhood(b);
-    return true;
+    return STARTED;
   }
-  if (STATIC_SPLIT) return start_part(b);
-  if (!take_subproblem(b)) return false;
+  if (STATIC_SPLIT) return start_part(b) ? STARTED : OVER;
+  if (!take_subproblem(b)) return OVER;
   if (lane() == 0) {
     Task& s = task(b);
     s.first_node = statistics(b).nodes++;
@@ -51,7 +58,7 @@ DEVICE bool start_task(Block& b) {
   }
   replay_path(b, stack(b).path_size);
   start_search(b, FIRST_ANNOTATED);
-  return true;
+  return STARTED;
 }
 
 DEVICE void finish_task(const Block& b, bool exhausted) {
@@ -81,8 +88,23 @@ DEVICE void search_task(Block& b) {
   finish_task(b, next == EXHAUSTED);
 }
 
-DEVICE void search_tasks(Block& b) {
-  while (start_task(b)) search_task(b);
+// Searches until the block has to walk, or the search is over. `walked`: it has just walked.
+DEVICE Start search_tasks(Block& b, bool walked) {
+  for (;; walked = false) {
+    if (walked) {
+      start_neighbourhood(b);
+    } else {
+      Start start = start_task(b);
+      if (start != STARTED) return start;
+    }
+    search_task(b);
+  }
+}
+
+// The first warp walks. Ends with a barrier.
+DEVICE void take_walk(const Block& b) {
+  if (WALKS && lane() < WARP_LANES) walk_task(b.problem, walk_memory(b), b.lower);
+  barrier();
 }
 
 // Ends the block's work.
@@ -98,6 +120,6 @@ DEVICE void report_block(Block& b) {
 
 DEVICE void run_block(Block& b) {
   clear_state(b);
-  search_tasks(b);
+  for (bool walked = false; search_tasks(b, walked) == TO_WALK; walked = true) take_walk(b);
   report_block(b);
 }

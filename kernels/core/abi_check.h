@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "98cbccf8e726646c"
+#define ABI_DIGEST "716a43d87a91a57e"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -60,7 +60,8 @@ SAME(sizeof(Term), 8); SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor
 SAME(offsetof(Definition, row), 0); SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8);
 SAME(offsetof(Definition, spare), 12); SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0);
 SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8); SAME(offsetof(Reach, definer), 12);
-SAME(sizeof(Reader), 8); SAME(offsetof(Reader, row), 0); SAME(offsetof(Reader, factor), 4); SAME(sizeof(Wide), 12);
+SAME(sizeof(Reader), 16); SAME(offsetof(Reader, row), 0); SAME(offsetof(Reader, factor), 4);
+SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12); SAME(sizeof(Wide), 12);
 SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8); SAME(sizeof(Postbox), 64);
 SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64); SAME(offsetof(Posted, sequence), 0);
 SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16); SAME(offsetof(Posted, n_terms), 24);

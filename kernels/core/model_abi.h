@@ -48,9 +48,11 @@ struct alignas(16) Reach {
   i32 start, rows, end, definer;
 };
 
-// A row that depends on a variable; `factor` of the variable in it, where it is a sum.
-struct alignas(8) Reader {
-  i32 row, factor;
+// A row that depends on a variable. `factor` of the variable in it, where it is a sum that the variable is a term
+// of, else 0; `place` of the row among the definitions, or -1 where it is a constraint.
+struct alignas(16) Reader {
+  i32 row, factor, place;
+  i32 spare;  // 16 bytes, so that a lane loads it at once
 };
 
 // A wide row (tnf/wide.py): the variables of its head and groups are wide_arguments[start, end).

@@ -24,9 +24,9 @@
 #include "../search/search.h"
 #include "../search/task.h"
 #include "../search/values.h"
-#include "../repair/repair.h"
+#include "fixing.h"
 #include "portfolio.h"
-#include "walk.h"
+#include "repaired.h"
 
 constexpr i32 SHARE_LEAST = SHARE_UNIT / 50;
 constexpr i32 SHARE_MOST = SHARE_UNIT - SHARE_UNIT / 100;
@@ -40,45 +40,13 @@ constexpr i32 AMBITION = 16;
 constexpr i32 PROBE_DEPTHS = 12;
 constexpr i32 RESTART_UNIT = 400;  // failures
 constexpr i32 RESTART_WORK = 1024;  // runs of each row that they may take, where there are few blocks
-constexpr i32 STEPS_A_VARIABLE = 4;  // of walks, for each variable to be set free
 constexpr i32 FLIP_SIZES = 8;
 constexpr i32 READ_TRIES = 8;
 constexpr i32 DISTANCES = 5;  // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
 constexpr i32 LIVELY = 8;  // the record counts as improving for an eighth of the run after an improvement
 constexpr i32 SETTLE_TRIES = 64;  // neighbourhoods before another block tries to settle an island
 constexpr i32 SETTLE_FLIPS = 256;
-
-struct Neighbourhood {
-  i32 extent, size;      // the groups of variables that it fixes, and the class of its limits
-  i32 share;             // of their variables that it fixes, in SHARE_UNITs
-  i32 warm_start;        // the block tries the warm start, after which it takes part in the complete search
-  i32 whole;             // lane 0's answer whether the incumbent that was read is one solution
-  i32 strategy;          // that the next search follows, or SEARCH_OVER
-  i32 walked;            // whether the block has walked before (repair/state.h)
-  i32 repaired;          // whether its walk has come to a solution
-  i64 solutions_before;  // of the block, when it began
-};
-constexpr i32 SEARCH_OVER = -1;
-
-DEVICE Neighbourhood& neighbourhood(const Block& b);
-
-// Whether the i-th decision variable is set free at random; a hash, so that every lane decides for itself.
-DEVICE bool is_drawn_free(u64 draw, i32 i, i32 share) {
-  return (i32)below(hash_of(draw, i), SHARE_UNIT) >= share;
-}
-
-// Whether the i-th of n decision variables lies in the window, in the annotated order, that is set free.
-DEVICE bool is_in_window(u64 draw, i32 i, i32 n, i32 share) {
-  i32 length = (i32)((i64)n * (SHARE_UNIT - share) / SHARE_UNIT) + 1;
-  i32 start = (i32)below(draw, (u64)n, 20), place = i - start;
-  return (place < 0 ? place + n : place) < length;
-}
-
-// Whether a neighbourhood of this extent leaves a whole array of decision variables free, since an array that follows
-// from others must not keep its old values when those change. Extent 1 leaves half of the arrays free, at random.
-DEVICE bool is_group_free(u64 draw, i32 extent, i32 group) {
-  return extent == 1 && coin(other_hash_of(draw, group));
-}
+constexpr i32 SEARCH_OVER = -1;  // in the place of a strategy
 
 // Lane 0: the objective that a neighbourhood must reach. Steps of one would take too long where the objective is large,
 // so half of the neighbourhoods want up to a sixteenth of the greatest possible gain.
@@ -103,72 +71,6 @@ DEVICE i64 draw_probe(const Block& b) {
   return bound + (i64)(gap >> (1 + below(next_random(b), PROBE_DEPTHS)));
 }
 
-DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
-  const Neighbourhood& s = neighbourhood(b);
-  if (is_group_free(draw, s.extent, load_constant(&b.problem->neighbour_groups[i]))) return true;
-  if (method == METHOD_RANDOM) return is_drawn_free(draw, i, s.share);
-  if (method == METHOD_WINDOW) return is_in_window(draw, i, b.problem->n_neighbours, s.share);
-  return is_marked_free(b, var);
-}
-
-// Fixes the decision variables that are not set free to these values, in the root store. Ends with a barrier.
-DEVICE void fix_to(const Block& b, const bound_t* values, i32 method, u64 draw) {
-  const Problem* p = b.problem;
-  for (i32 i = lane(); i < p->n_neighbours; i += lanes()) {
-    i32 var = p->neighbours[i];
-    if (is_set_free(b, method, draw, i, var)) continue;
-    bound_t value = global_load(&values[var]);
-    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in any better solution
-    restrict_domain(b, var, interval(value, value));
-  }
-  barrier();
-}
-
-// The steps of walks through the constraint graph that set the wanted share of the decision variables free.
-DEVICE i64 freeing_steps(const Block& b) {
-  return (i64)b.problem->n_neighbours * (SHARE_UNIT - neighbourhood(b).share) * STEPS_A_VARIABLE / SHARE_UNIT;
-}
-
-// Fixes the decision variables but those set free to an incumbent's values, in the root store. Ends with a barrier.
-DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
-  const i64 steps = freeing_steps(b);
-  if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
-  if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);
-  barrier();
-  fix_to(b, island_values(b.problem, island_access(b).source), method, draw);
-}
-
-// Sets what is near to the violated constraints of a walk free: their variables, and those that walks through the
-// constraint graph come to from these. Ends with a barrier.
-DEVICE void free_violated(const Block& b, const Walk& w, u64 draw) {
-  LaneRandom random = lane_random(draw);
-  const i32 n = w.header->n_violated;
-  const i64 steps = freeing_steps(b) / maximum(n, 1) + 1;
-  for (i32 i = lane(); i < n; i += lanes()) {
-    const i32 constraint = w.violated[i], rows = count_rows(*b.problem);
-    walk(b, random, constraint < rows ? draw_variable(b, next_random(random), constraint) : constraint - rows, (i32)steps);
-  }
-  barrier();
-}
-
-// Fixes all variables to the values that the block's walk has come to, in the root store; where it has come to
-// no solution, all decision variables but those near to what is violated. Ends with a barrier.
-DEVICE void enter_walk(const Block& b) {
-  Neighbourhood& s = neighbourhood(b);
-  const Problem* p = b.problem;
-  restore_root(b);
-  Walk w;
-  lay_out(w, p, walk_memory(b));
-  const bound_t* found = w.found;
-  for (i32 var = lane(); s.repaired && var < p->n_store_vars; var += lanes()) {
-    restrict_domain(b, var, interval(found[var], found[var]));
-  }
-  barrier();
-  if (s.repaired) return;
-  free_violated(b, w, choice(b).noise);
-  fix_to(b, w.kept, METHOD_REPAIR, choice(b).noise);
-}
-
 // Prepares the store of a new task by another method, not yet propagated.
 DEVICE void enter_part(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
@@ -190,7 +92,7 @@ DEVICE void enter_part(const Block& b) {
 
 // Prepares the store of a new task, not yet propagated.
 DEVICE void enter_neighbourhood(const Block& b) {
-  if (task(b).method == METHOD_REPAIR) enter_walk(b);
+  if (WALKS && task(b).method == METHOD_REPAIR) enter_walk(b);
   else enter_part(b);
   if (lane() == 0) {
     ++statistics(b).nodes;
@@ -309,7 +211,8 @@ DEVICE void set_limits(const Block& b, bool improve) {
   else size_neighbourhood(b);
   ASSERT(s.failures_left > 0 && 0 <= s.island && s.island < b.problem->n_islands);
   s.failures_sure = s.failures_left - FAILURES_SURE;
-  s.target = s.method == METHOD_PROBE ? draw_probe(b) : improve && s.island == 0 && s.method != METHOD_REPAIR ? draw_target(b) : NO_INCUMBENT;
+  bool aims = improve && s.island == 0 && s.method != METHOD_REPAIR;  // a walk has its own aim
+  s.target = s.method == METHOD_PROBE ? draw_probe(b) : aims ? draw_target(b) : NO_INCUMBENT;
   value_order(b).mode = settles ? MODE_FRESH : restart ? draw_value_mode(next_random(b)) : MODE_MIXED;
   bool flips = s.method == METHOD_ANNOTATED;
   value_order(b).flips = !flips ? 0 : settles ? SETTLE_FLIPS : 1 << below(next_random(b), FLIP_SIZES);
@@ -332,6 +235,7 @@ DEVICE void plan_task(const Block& b) {
   s.since = now_ns();
   set_limits(b, improve);
   bool annotated = s.method == METHOD_ANNOTATED || (s.method != METHOD_WEIGHTED && coin(next_random(b)));
+  if (WALKS && s.method == METHOD_REPAIR) plan_walk(b);
   neighbourhood(b).strategy = over ? SEARCH_OVER : annotated ? FIRST_ANNOTATED : FREE_STRATEGY;
 }
 
@@ -343,22 +247,6 @@ OUTLINE bool choose_task(const Block b) {
   bool goes_on = neighbourhood(b).strategy != SEARCH_OVER;
   barrier();
   return goes_on;
-}
-
-// The first warp walks, where the task is to. Called by the kernel itself, since each call below another one costs it
-// registers. Ends with a barrier.
-DEVICE void walk_first(const Block& b) {
-  if (task(b).method != METHOD_REPAIR) return;
-  Neighbourhood& s = neighbourhood(b);
-  if (lane() < WARP_LANES) {
-    bool found = walk_task(b.problem, walk_memory(b), b.lower, {task(b).best, choice(b).noise, s.walked != 0});
-    if (lane() == 0) {
-      s.repaired = found;
-      s.walked = 1;
-      statistics(b).moves += walk_header(b).moves;
-    }
-  }
-  barrier();
 }
 
 // Sets up the task that was chosen.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../core/assert.h"
+#include "../repair/state.h"
 #include "../core/random.h"
 #include "../core/store.h"
 #include "../search/branch.h"
@@ -25,7 +26,8 @@ DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->
 DEVICE bool is_allowed(const Problem* p, i32 method, bool improve) {
   if (!(p->methods >> method & 1) || method == METHOD_TREE || method >= FIRST_LEARNER) return false;
   if (method == METHOD_PROBE) return p->sense != 0;
-  if (method == METHOD_REPAIR) return p->walks && p->n_blocks > 1;  // a single block's clock does not count its steps
+  // The clock of a single block does not count the steps of a walk.
+  if (method == METHOD_REPAIR) return WALKS && p->walks && p->n_blocks > 1;
   return improve || method >= FIRST_RESTART;
 }
 

@@ -23,7 +23,10 @@ DEVICE i64 total_of(const Walk& w, i32 row) {
 DEVICE void assert_whole(const Walk& w) {
   const Problem* p = w.problem;
   for (i32 i = 0; i < p->n_sums; ++i) ASSERT(w.sums[i] == total_of(w, p->n_store_rows + i));
-  for (i32 i = 0; i < p->n_definitions; ++i) ASSERT(w.value[p->definitions[i].var] == defined_value(w, p->definitions[i]));
+  for (i32 i = 0; i < p->n_definitions; ++i) {
+    const Definition d = p->definitions[i];
+    ASSERT(w.value[d.var] == defined_value(w, d));
+  }
   for (i32 i = 0; i < pending_words(*p); ++i) ASSERT(w.pending[i] == 0);
   i32 n_violated = 0;
   for (i32 c = 0; c < count_constraints(*p); ++c) {

@@ -1,5 +1,5 @@
-// Changing an assignment: a value is set, definitions carry the change on, and the change is measured, and kept or taken
-// back.
+// Changing an assignment: a value is set, definitions carry the change on, and the change is measured, and kept or
+// taken back.
 #pragma once
 
 #include "violation.h"
@@ -42,10 +42,10 @@ DEVICE i32 take_pending(Walk& w, i32& group) {
 
 // Notes constraints that the trial may change, one of each lane that `has` one; each once.
 DEVICE void touch(Walk& w, bool has, i32 constraint) {
-  const bool fresh = has && w.stamp[constraint] != w.header->trial;
+  const bool fresh = has && w.stamp[constraint] != w.trial;
   const i32 before = warp_sum_before(fresh);
   if (fresh) {
-    w.stamp[constraint] = w.header->trial;
+    w.stamp[constraint] = w.trial;
     w.touched[w.n_touched + before] = constraint;
   }
   w.n_touched += warp_last(before + fresh);
@@ -55,16 +55,23 @@ DEVICE void touch(Walk& w, bool has, i32 constraint) {
 OUTLINE void change(Walk& w, i32 var, bound_t value) {
   const Problem* p = w.problem;
   const Reach reach = reach_of(w, var);
-  if (w.value[var] == value) return;
-  if (warp_lane() == 0) w.changes[w.n_changes] = {w.value[var], var};
+  const bound_t before = w.value[var];
+  if (before == value) return;
+  const i64 grown = (i64)value - before;
+  warp_barrier();  // all lanes have read the old value
+  if (warp_lane() == 0) {
+    w.value[var] = value;
+    w.changes[w.n_changes] = {before, var};
+  }
   ++w.n_changes;
-  put(w, var, value);
   touch(w, warp_lane() == 0 && (reach.definer >= 0 || is_objective(w, var)), domain_of(p, var));
   for (i32 first = reach.start; first < reach.end; first += WARP_LANES) {
-    const i32 i = first + warp_lane(), row = i < reach.end ? load_constant(&p->readers[i]).row : -1;
-    const i32 place = row < 0 ? -1 : load_constant(&p->definition_places[row]);
-    if (place >= 0) await_definition(w, place);
-    touch(w, row >= 0 && place < 0, row);
+    const i32 i = first + warp_lane();
+    const bool reads = i < reach.end;
+    const Reader reader = load_constant(&p->readers[reads ? i : first]);
+    if (reads && reader.factor != 0) w.sums[reader.row - p->n_store_rows] += grown * reader.factor;
+    if (reads && reader.place >= 0) await_definition(w, reader.place);
+    touch(w, reads && reader.place < 0, reader.row);
   }
   w.work += reach.end - reach.start + 1;
   warp_barrier();
@@ -80,14 +87,12 @@ OUTLINE void carry_on(Walk& w) {
 }
 
 DEVICE void begin_trial(Walk& w) {
-  warp_barrier();
-  if (warp_lane() == 0) ++w.header->trial;
+  ++w.trial;
   w.n_touched = w.n_changes = 0;
-  warp_barrier();
 }
 
 // By how much the trial raises the weighted cost of all constraints.
-OUTLINE i64 measure(const Walk& w) {
+DEVICE i64 measure(const Walk& w) {
   i64 raised = 0;
   for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) {
     const i32 c = w.touched[i];
@@ -99,7 +104,9 @@ OUTLINE i64 measure(const Walk& w) {
 // A constraint whose cost the trial has raised, drawn at random; -1 where there is none.
 OUTLINE i32 draw_raised(Walk& w) {
   i32 own = 0;
-  for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) own += current_cost(w, w.touched[i]) > w.cost[w.touched[i]];
+  for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) {
+    own += current_cost(w, w.touched[i]) > w.cost[w.touched[i]];
+  }
   const i32 before = warp_sum_before(own), all = warp_last(before + own);
   if (all == 0) return -1;
   i32 left = (i32)draw_number(w, (u64)all) - before;
@@ -135,7 +142,7 @@ DEVICE void file_constraint(Walk& w, i32 constraint, i32& n_violated) {
 }
 
 // Keeps the trial.
-OUTLINE void keep(Walk& w) {
+DEVICE void keep(Walk& w) {
   for (i32 i = warp_lane(); i < w.n_touched; i += WARP_LANES) w.cost[w.touched[i]] = current_cost(w, w.touched[i]);
   warp_barrier();
   i32 n_violated = w.n_violated;
@@ -147,7 +154,7 @@ OUTLINE void keep(Walk& w) {
 }
 
 // Computes everything anew from the values of the free variables.
-OUTLINE void evaluate(Walk& w) {
+DEVICE void evaluate(Walk& w) {
   const Problem* p = w.problem;
   for (i32 i = warp_lane(); i < p->n_sums; i += WARP_LANES) w.sums[i] = 0;
   warp_barrier();

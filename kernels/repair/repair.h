@@ -1,6 +1,6 @@
 // Repairing an assignment step by step until nothing is violated (violation-guided local search, as in Davies, Didier,
-// Perron: ViolationLS, CPAIOR 2024; jumps to the value that a constraint needs: Luteberget and Sartor, Feasibility jump,
-// MPC 2023).
+// Perron: ViolationLS, CPAIOR 2024; jumps to the value that a constraint needs: Luteberget and Sartor, Feasibility
+// jump, MPC 2023).
 //
 // A step draws a violated constraint, compares some moves that may satisfy it, and takes the best if it lowers the
 // weighted cost. Where none does, weights rise. A walk goes on from task to task of its block. After too many steps
@@ -40,8 +40,9 @@ DEVICE Manner draw_manner(Walk& w) {
 DEVICE void choose_values(Walk& w) {
   const Problem* p = w.problem;
   const u64 draw = next_random(w.random);
-  const bool known_any = group_first(p->sense != 0 && has_incumbent(p), WARP_LANES), has = known_any && !coin(draw, 0);
-  const i32 changed = has ? 1 << high_bits(draw << 1, 3) : coin(draw, 5) ? 256 : 0;  // variables of 256 with random values
+  const bool has = group_first(p->sense != 0 && has_incumbent(p), WARP_LANES) && !coin(draw, 0);
+  // Of 256 variables, so many get random values.
+  const i32 changed = has ? 1 << high_bits(draw << 1, 3) : coin(draw, 5) ? 256 : 0;
   const bound_t* known = island_values(p, 0);
   for (i32 var = warp_lane(); var < p->n_store_vars; var += WARP_LANES) {
     const bound_t low = p->root_lower[var], high = p->root_upper[var];
@@ -76,6 +77,7 @@ DEVICE void resume_walk(Walk& w) {
   for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.value[var] = w.kept[var];
   w.manner = w.header->manner;
   w.n_violated = w.header->n_violated;
+  w.trial = w.header->trial;
   warp_barrier();
 }
 
@@ -95,7 +97,7 @@ DEVICE void aim(Walk& w, i64 most) {
 DEVICE i64 aimed_at(const Walk& w) { return w.problem->sense > 0 ? (i64)w.most : -(i64)w.least; }
 
 // Lets the assignment keep up with an aim: what else would it do with an objective that is free?
-OUTLINE void follow_aim(Walk& w) {
+DEVICE void follow_aim(Walk& w) {
   const Problem* p = w.problem;
   if (p->sense == 0) return;
   const i32 var = p->objective;
@@ -142,7 +144,7 @@ DEVICE Wish draw_change(Walk& w, i32 constraint, const Move& move, i32 size) {
 
 // Tries a move for a constraint: a change, and while things are worse with it another one, for a constraint that it has
 // raised (as compound moves of ViolationLS). Puts the best part of it into `best`, if that is better.
-OUTLINE void try_chain(Walk& w, i32 constraint, Move& best) {
+DEVICE void try_chain(Walk& w, i32 constraint, Move& best) {
   Move move;
   i64 raised = 0;
   begin_trial(w);
@@ -274,23 +276,34 @@ DEVICE void clear_walk(Walk& w) {
   for (i32 i = warp_lane(); i < pending_words(*p); i += WARP_LANES) w.pending[i] = 0;
   for (i32 i = warp_lane(); i < pending_groups(*p); i += WARP_LANES) w.groups[i] = 0;
   for (i32 i = warp_lane(); i < count_constraints(*p); i += WARP_LANES) w.stamp[i] = 0;
-  if (warp_lane() == 0) w.header->trial = 0;
+  w.trial = 0;
   warp_barrier();
 }
 
-// What a task of walking begins with: the best objective known, random numbers, and whether the block has walked before.
-struct WalkPlan { i64 best; u64 draw; bool begun; };
+// Keeps what the block's next task needs.
+OUTLINE void end_walk(Walk& w, bool found) {
+  for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.kept[var] = w.value[var];
+  if (warp_lane() == 0) {
+    assert_whole(w);
+    WalkHeader& h = *w.header;
+    h.n_violated = w.n_violated;
+    h.moves = w.moves;
+    h.trial = w.trial;
+    h.found = found;
+  }
+  warp_barrier();
+}
 
-// One warp: a task of walking, with its values in `value`. Returns whether `found` has a solution.
-OUTLINE bool walk_task(const Problem* p, char* memory, bound_t* value, WalkPlan plan) {
-  const i64 best = plan.best;
+// One warp: a task of walking, with its values in `value`, as the header at `memory` says.
+OUTLINE void walk_task(const Problem* p, char* memory, bound_t* value) {
   Walk w;
   lay_out(w, p, memory);
+  const i64 best = w.header->best;
   w.value = value;
-  w.random = {plan.draw};
+  w.random = {w.header->draw};
   w.work = w.moves = 0;
   aim(w, best == NO_INCUMBENT ? best : best - 1);
-  if (plan.begun) {
+  if (w.header->begun) {
     resume_walk(w);
   } else {
     clear_walk(w);
@@ -298,13 +311,5 @@ OUTLINE bool walk_task(const Problem* p, char* memory, bound_t* value, WalkPlan 
   }
   follow_aim(w);
   const i64 limit = TASK_WORK << heads_in_a_row(next_random(w.random), MOST_TASK_DOUBLINGS);
-  const bool found = walk_on(w, limit, best == NO_INCUMBENT);
-  for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.kept[var] = w.value[var];
-  if (warp_lane() == 0) {
-    assert_whole(w);
-    w.header->n_violated = w.n_violated;
-    w.header->moves = w.moves;
-  }
-  warp_barrier();
-  return found;
+  end_walk(w, walk_on(w, limit, best == NO_INCUMBENT));
 }

@@ -16,6 +16,16 @@
 #include "../core/store.h"
 #include "../core/sums.h"
 
+// Whether blocks walk. Not on a GPU: there a warp tries 5,000 moves a second where a thread of the CPU tries 500,000,
+// and the calls below the solver's kernel cost it registers (docs/measurements/free-search.md).
+#ifndef WALKS
+#ifdef __CUDACC__
+#define WALKS 0
+#else
+#define WALKS 1
+#endif
+#endif
+
 constexpr i32 MOST_CHANGES = 4;  // of free variables, in a move
 
 // How a walk chooses, drawn anew at each of its beginnings.
@@ -28,16 +38,20 @@ struct Manner {
   i32 all_violated;  // a step without a move raises the weights of all violated constraints, and not of one
 };
 
-// What stays of a walk between two tasks of its block.
+// What stays of a walk between two tasks of its block, and what a task is given.
 struct WalkHeader {
+  i64 best;                // the best objective that is known when the task begins
+  u64 draw;                // the task's random number
   i64 steps, stale_since;  // since its beginning, and the step of its last gain
   i64 moves;               // tried in the last task
   i32 n_violated, least;   // the number of violated constraints, now and at least since the beginning
-  u32 trial;               // the number of the last move tried
+  u32 trial;               // the number of the last trial
   i32 chosen;              // by one lane, for all
+  i32 begun;               // whether the block has walked before
+  i32 found;               // whether the task has found a solution
   Manner manner;
 };
-static_assert(sizeof(WalkHeader) == 64, "turbo_fzn/engine/layout/repair.py has the same");
+static_assert(sizeof(WalkHeader) == 88, "turbo_fzn/engine/layout/repair.py has the same");
 
 struct ValueChange { bound_t before; i32 var; };
 
@@ -60,6 +74,7 @@ struct Walk {
   bound_t* kept;    // the values between two tasks
   bound_t* found;   // those of the last solution
   i32 n_violated, n_touched, n_changes;
+  u32 trial;
   i64 work;                 // readers visited in the task
   i64 moves;                // and moves tried
   bound_t least, most;      // the objective's bounds
@@ -113,7 +128,7 @@ DEVICE char* walk_memory(const Block& b) {
   return (char*)b.others + align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t));
 }
 
-DEVICE const WalkHeader& walk_header(const Block& b) { return *(const WalkHeader*)walk_memory(b); }
+DEVICE WalkHeader& walk_header(const Block& b) { return *(WalkHeader*)walk_memory(b); }
 
 DEVICE i32 domain_of(const Problem* p, i32 var) { return count_rows(*p) + var; }
 DEVICE bool is_domain(const Problem* p, i32 constraint) { return constraint >= count_rows(*p); }

@@ -1,9 +1,9 @@
 // From a violated constraint down to a move: the change of one free variable that may satisfy it.
 //
-// A wish is a value for a variable. A wish for a defined variable becomes one for an operand of its definition, drawn at
-// random among those that can grant it, with the value that the operand would need (path selection with inverse values:
-// Niemetz, Preiner, Biere, Propagation based local search for bit-precise reasoning, 2017). At the end stands a free
-// variable.
+// A wish is a value for a variable. A wish for a defined variable becomes one for an operand of its definition, drawn
+// at random among those that can grant it, with the value that the operand would need (path selection with inverse
+// values: Niemetz, Preiner, Biere, Propagation based local search for bit-precise reasoning, 2017). At the end stands
+// a free variable.
 #pragma once
 
 #include "flow.h"
@@ -71,7 +71,10 @@ DEVICE Wish index_wish(Walk& w, const Row& row, i64 value) {
 // A wish for the operand `own` of a product that is to be `value`; `other` is the other operand.
 DEVICE Wish factor_wish(Walk& w, i32 own, i32 other, i64 value) {
   const i64 factor = w.value[other], now = w.value[own];
-  if (factor == 0) return is_constant(w, other) ? no_move() : Wish{other, now != 0 && value / now != 0 ? value / now : 1};
+  if (factor == 0) {
+    if (is_constant(w, other)) return no_move();
+    return {other, now != 0 && value / now != 0 ? value / now : 1};
+  }
   const i64 wanted = value / factor;
   if (wanted != now) return {own, wanted};
   return {own, now + ((value > factor * now) == (factor > 0) ? 1 : -1)};
@@ -101,7 +104,7 @@ DEVICE Wish extreme_wish(Walk& w, const Row& row, i64 value, i64 sign, bool firs
 }
 
 // A wish for an operand of y op z, which is to be `value`.
-OUTLINE Wish operand_wish(Walk& w, const Row& row, i64 value) {
+DEVICE Wish operand_wish(Walk& w, const Row& row, i64 value) {
   if (row.op == OP_ELEMENT) return index_wish(w, row, value);
   const bool y_stays = is_constant(w, row.y), z_stays = is_constant(w, row.z);
   if (y_stays && z_stays) return no_move();
@@ -111,7 +114,8 @@ OUTLINE Wish operand_wish(Walk& w, const Row& row, i64 value) {
     case OP_ADD: return {own, value - w.value[other]};
     case OP_MUL: return factor_wish(w, own, other, value);
     case OP_DIV: return first ? Wish{row.y, cut((wide_t)value * w.value[row.z])} : Wish{row.z, draw_value(w, row.z)};
-    case OP_MOD: return first ? Wish{row.y, w.value[row.y] + value - cut(result_of(w, row))} : Wish{row.z, draw_value(w, row.z)};
+    case OP_MOD:
+      return first ? Wish{row.y, w.value[row.y] + value - cut(result_of(w, row))} : Wish{row.z, draw_value(w, row.z)};
     case OP_MIN: return extreme_wish(w, row, value, 1, first);
     case OP_MAX: return extreme_wish(w, row, value, -1, first);
     default: return comparison_wish(w, row, first, value != 0);
@@ -162,7 +166,7 @@ DEVICE Wish violated_row_wish(Walk& w, i32 index) {
 }
 
 // What would satisfy a violated constraint.
-OUTLINE Wish wish_of(Walk& w, i32 constraint) {
+DEVICE Wish wish_of(Walk& w, i32 constraint) {
   const Problem* p = w.problem;
   if (!is_domain(p, constraint)) {
     return constraint < p->n_store_rows ? violated_row_wish(w, constraint) : violated_sum_wish(w, constraint);

@@ -53,32 +53,32 @@ solve satisfy;
 """
 
 
-def solve(text: str, engine: str, *methods: str, **options: object) -> Result:
+def solve(text: str, *methods: str, **options: object) -> Result:
     without = ",".join(method for method in METHODS if method not in methods)
-    return solve_text(text, arch=engine, free_search=True, blocks=2, check=True, without=without, **options)
+    return solve_text(text, arch="cpu", free_search=True, blocks=2, check=True, without=without, **options)
 
 
 @pytest.mark.parametrize("text", [QUEENS, MANY_ROWS], ids=["queens", "many rows"])
-def test_walks_alone_find_a_solution(engine, text):
-    result = solve(text, engine, "repair")
+def test_walks_alone_find_a_solution(text):
+    result = solve(text, "repair")
     assert result.status == "SATISFIED"
     assert result.statistics["repairImprovements"] >= 1
 
 
-def test_walks_alone_improve_on_an_objective_until_a_bound_is_met(engine):
-    result = solve(KNAPSACK, engine, "repair", "probe")
+def test_walks_alone_improve_on_an_objective_until_a_bound_is_met():
+    result = solve(KNAPSACK, "repair", "probe")
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", BEST_GAIN)
 
 
-def test_walks_alone_claim_nothing_of_a_model_without_a_solution(engine):
-    result = solve(PIGEONS, engine, "repair", time_limit=300)
+def test_walks_alone_claim_nothing_of_a_model_without_a_solution():
+    result = solve(PIGEONS, "repair", time_limit=300)
     assert result.status == "UNKNOWN"
     assert result.statistics["repairTries"] >= 1
 
 
 @given(model=models(["satisfy", "minimize", "maximize"]))
-def test_walks_beside_the_tree_keep_the_answer_of_a_random_model(engine, model):
-    result = solve(model.text, engine, "tree", "repair")
+def test_walks_beside_the_tree_keep_the_answer_of_a_random_model(model):
+    result = solve(model.text, "tree", "repair")
     solutions = all_solutions(model)
     if model.goal.method == "satisfy":
         assert result.status == ("SATISFIED" if solutions else "UNSATISFIABLE"), model.text

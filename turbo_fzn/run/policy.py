@@ -40,6 +40,7 @@ MOST_THREADS = 16
 GPU_LNS_PERCENT = 75  # a GPU has many blocks
 CPU_LNS_PERCENT = 50
 SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
+ON_CPU_ONLY = frozenset(["repair"])  # of the methods that do not learn (kernels/repair/state.h)
 RESTARTS = {"weighted", "annotated"}  # without the tree, one of them completes the proof
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 
@@ -122,7 +123,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
         learners,
         _follows_failures(case),
         methods,
-        gpu_methods,
+        gpu_methods - ON_CPU_ONLY,
         percent,
         GPU_LNS_PERCENT if options.lns != "off" and _has_portfolio(case, whole) else 0,
         _relaxation(case, engines, whole, len(learners)),

@@ -45,6 +45,10 @@ def align16(size: int) -> int:
     return align(size, 16)
 
 
+def power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 1).bit_length()
+
+
 def columns(record: type[ctypes.Structure], **values: Any) -> np.ndarray:
     """An array of a record whose fields are all int32: int32 [records, fields], from the values of each field."""
     return np.ascontiguousarray(np.stack([values[field.name] for field in fields_of(record)], axis=1), np.int32)

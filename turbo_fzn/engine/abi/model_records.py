@@ -82,12 +82,15 @@ class Reach(ctypes.Structure):
     definer: i32
 
 
-@record(alignment=8)
+@record(alignment=16)
 class Reader(ctypes.Structure):
-    """A row that depends on a variable; `factor` of the variable in it, where it is a sum."""
+    """A row that depends on a variable. `factor` of the variable in it, where it is a sum that the variable is a term
+    of, else 0; `place` of the row among the definitions, or -1 where it is a constraint."""
 
     row: i32
     factor: i32
+    place: i32
+    spare: i32  # 16 bytes, so that a lane loads it at once
 
 
 @record()

@@ -36,7 +36,7 @@ from turbo_fzn.engine.abi.abi import (
     TrailEntry,
     Units,
 )
-from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common
+from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common, power_of_two
 from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
@@ -56,10 +56,6 @@ RING_BYTES = 2**24
 MAX_RING_SLOTS = 1024
 MAX_ISLANDS = 33
 PARCELS, PARCEL_PATH = 64, 1024  # parcels in outbox and inbox, decisions in a parcel; equal on all engines
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << max(least - 1, 1).bit_length()
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,8 @@ class Layout:
         return other
 
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
-        tnf = self.tnf
+        tnf, settings = self.tnf, self.settings
+        walks = settings.lns_percent > 0 and "repair" in settings.methods and not settings.bitsets
         fused_rows = None if self.arranged is None else arranged.watched(self.arranged)
         watches, watchers = watch_lists(self.stored, self.holes, fused_rows)
         neighbours, groups = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
@@ -147,16 +144,8 @@ class Layout:
             "neighbour_groups": groups,
             "owners": owners(tnf, neighbours),
             "hints": self.hints,
-            **self._walks(neighbours),
+            **repair.arrays(tnf, self.stored, self.arranged, neighbours, walks),
         }
-
-    def _walks(self, decisions: np.ndarray) -> dict[str, np.ndarray]:
-        settings = self.settings
-        walks = settings.lns_percent > 0 and "repair" in settings.methods and self.holes is None
-        if not (walks and repair.can_walk(self.tnf)):
-            return repair.nothing()
-        sums = None if self.arranged is None else self.arranged.sums
-        return repair.pack(self.stored, sums, decisions[decisions < self.stored.n_vars])
 
     def _with_words(self, bounds: np.ndarray, word: int) -> np.ndarray:
         """The bounds as a store has them, with the same bound for each word of holes."""
@@ -200,13 +189,13 @@ class Layout:
 
     def _set_capacities(self) -> None:
         settings, n = self.settings, self.store_vars
-        self.level_capacity = _power_of_two((settings.level_capacity or strategies.most_levels(self.tnf)) + 1)
+        self.level_capacity = power_of_two((settings.level_capacity or strategies.most_levels(self.tnf)) + 1)
         self.path_capacity = self.level_capacity + 1024
         self.trail_capacity = max(settings.trail_capacity or 4 * n + 65536, n)
         self.queue_capacity = settings.queue_capacity or self.n_running
         self.changed_capacity = settings.queue_capacity or n
         self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
-        self.pool_slots = _power_of_two(max(2 * settings.blocks, 64))
+        self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
         fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)

@@ -16,11 +16,12 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import align16, columns
 from turbo_fzn.engine.abi.model_records import Definition, Reach, Reader
+from turbo_fzn.tnf.arrange import Arranged
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 MOST_ROWS = 10**6  # of a model that is walked on: the memory of a walk grows with them
-HEADER_BYTES = 64  # of a WalkHeader
+HEADER_BYTES = 88  # of a WalkHeader
 MOST_CHANGES = 4  # of a move
 MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
 MOST_VALUE = 2**40  # in a domain: with 64-bit stores there are larger ones
@@ -54,27 +55,37 @@ def can_walk(tnf: TNF) -> bool:
     return tnf.floats is None and not tnf.needs_learners and tnf.n_rows <= MOST_ROWS and bool(largest <= MOST_VALUE)
 
 
+def arrays(
+    tnf: TNF, stored: TNF, arranged: Arranged | None, decisions: np.ndarray, walks: bool
+) -> dict[str, np.ndarray]:
+    """The arrays of `pack` for a block's store (arranged.py), or of `nothing` where no block walks or can."""
+    if not (walks and can_walk(tnf)):
+        return nothing()
+    return pack(stored, None if arranged is None else arranged.sums, decisions[decisions < stored.n_vars])
+
+
 def pack(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> dict[str, np.ndarray]:
     """The arrays of a walk by their names in Problem: of a store's variables and ternary rows, its sums, and the
     decision variables (int [k]), which stay free where that is possible."""
-    terms = _terms(stored, sums)
+    terms = terms_of(stored, sums)
     order = in_order(stored, sums, decisions, terms)
+    places = _places(order, stored.n_rows + (0 if sums is None else sums.n_rows))
     return {
         "definitions": _definitions(stored, sums, order),
-        "definition_places": _places(order, stored.n_rows + (0 if sums is None else sums.n_rows)),
+        "definition_places": places,
         "sum_scales": _scales(sums),
-        **_readers(stored, sums, order, terms),
+        **_readers(stored, sums, order, terms, places),
     }
 
 
 def nothing() -> dict[str, np.ndarray]:
-    """The same arrays where nobody walks."""
+    """What `pack` gives, empty: nobody walks."""
     return {
         "definitions": columns(Definition, row=(), var=(), sign=(), spare=()),
         "definition_places": np.zeros(0, np.int32),
         "sum_scales": np.zeros(0, np.int32),
         "reaches": columns(Reach, start=(), rows=(), end=(), definer=()),
-        "readers": columns(Reader, row=(), factor=()),
+        "readers": columns(Reader, row=(), factor=(), place=(), spare=()),
     }
 
 
@@ -95,7 +106,7 @@ def walk_bytes(n_vars: int, n_rows: int, bits: int, arrays: dict[str, np.ndarray
     return sum(align16(size) for size in sizes)
 
 
-def _terms(stored: TNF, sums: Linears | None) -> Pairs:
+def terms_of(stored: TNF, sums: Linears | None) -> Pairs:
     """The terms of all sums, whose rows are numbered behind the ternary ones."""
     if sums is None:
         return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -120,9 +131,8 @@ def in_order(stored: TNF, sums: Linears | None, decisions: np.ndarray, terms: Pa
 def _definers(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> np.ndarray:
     """For each variable a row that can define it (int64 [n]), NOBODY where there is none; each row once.
 
-    A sum's truth comes first, then values that no search decides; truths of comparisons and values that a search
-    decides are defined where they can be; then one term of an equation, the objective or that of the largest
-    domain."""
+    The truth of a sum comes first, then values, then truths of comparisons; then one term of an equation, the objective
+    or that of the largest domain, but none that a search decides."""
     n, m = stored.n_vars, stored.n_rows
     unfixed, decides = stored.lower < stored.upper, np.zeros(n, bool)
     decides[decisions] = True
@@ -130,11 +140,11 @@ def _definers(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> np.nd
     rows = np.arange(m)
     third = np.where(stored.op == Op.ELEMENT, stored.y, stored.z)
     usable = unfixed[stored.x] & (stored.x != stored.y) & (stored.x != third)
-    late = (stored.op == Op.EQ) | (stored.op == Op.LEQ) | decides[stored.x]
+    compares = (stored.op == Op.EQ) | (stored.op == Op.LEQ)
     if sums is not None:
         truths = np.flatnonzero((sums.truth >= 0) & unfixed[np.maximum(sums.truth, 0)])
         _give(definer, sums.truth[truths], m + truths)
-    for chosen in (usable & ~late, usable & late):
+    for chosen in (usable & ~compares, usable & compares):
         _give(definer, stored.x[chosen], rows[chosen])
     if sums is not None:
         _give_equations(definer, stored, sums, unfixed & ~decides)
@@ -177,7 +187,8 @@ def _sorted_rows(output: np.ndarray, definer: np.ndarray, needed: Pairs) -> tupl
     users = needed.rows[by_variable]
     starts = np.searchsorted(needed.variables[by_variable], np.arange(len(definer) + 1))
     is_open = output != NOBODY
-    rounds, freed = [], []
+    rounds: list[np.ndarray] = []
+    freed: list[np.ndarray] = []
     while is_open.any():
         ready = np.flatnonzero(is_open & (waits == 0))
         circles = len(ready) == 0
@@ -237,7 +248,9 @@ def _scales(sums: Linears | None) -> np.ndarray:
     return np.maximum(total // np.maximum(sums.sizes, 1), 1).astype(np.int32)
 
 
-def _readers(stored: TNF, sums: Linears | None, order: Order, terms: Pairs) -> dict[str, np.ndarray]:
+def _readers(
+    stored: TNF, sums: Linears | None, order: Order, terms: Pairs, places: np.ndarray
+) -> dict[str, np.ndarray]:
     """The records Reach and Reader: for each variable the sums that it is a term of, then the other rows whose
     definition or violation depends on it."""
     output = np.full(stored.n_rows + (0 if sums is None else sums.n_rows), NOBODY)
@@ -248,12 +261,13 @@ def _readers(stored: TNF, sums: Linears | None, order: Order, terms: Pairs) -> d
     variables = np.concatenate((terms.variables[kept], others.variables))
     rows = np.concatenate((terms.rows[kept], others.rows))
     factor = np.concatenate((factors[kept], np.zeros(len(others.rows), np.int32)))
-    place = np.lexsort((rows, factor == 0, variables))
-    numbers = np.arange(stored.n_vars + 1)
-    starts, sums_of = np.searchsorted(variables[place], numbers), np.bincount(terms.variables[kept], minlength=numbers[-1])
+    by_variable = np.lexsort((rows, factor == 0, variables))
+    rows, factor = rows[by_variable], factor[by_variable]
+    starts = np.searchsorted(variables[by_variable], np.arange(stored.n_vars + 1))
+    sums_of = np.bincount(terms.variables[kept], minlength=stored.n_vars)
     return {
         "reaches": columns(Reach, start=starts[:-1], rows=starts[:-1] + sums_of, end=starts[1:], definer=order.definer),
-        "readers": columns(Reader, row=rows[place], factor=factor[place]),
+        "readers": columns(Reader, row=rows, factor=factor, place=places[rows], spare=np.zeros_like(factor)),
     }
 
 
