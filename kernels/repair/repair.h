@@ -96,13 +96,16 @@ DEVICE void aim(Walk& w, i64 most) {
 // The worst sense * objective that is wanted.
 DEVICE i64 aimed_at(const Walk& w) { return w.problem->sense > 0 ? (i64)w.most : -(i64)w.least; }
 
+// Whether the objective can be what is aimed at.
+DEVICE bool has_aim(const Walk& w) { return w.problem->sense == 0 || w.least <= w.most; }
+
 // Lets the assignment keep up with an aim: what else would it do with an objective that is free?
 DEVICE void follow_aim(Walk& w) {
   const Problem* p = w.problem;
   if (p->sense == 0) return;
   const i32 var = p->objective;
   begin_trial(w);
-  if (reach_of(w, var).definer < 0 && outside(w.value[var], w.least, w.most) > 0) {
+  if (has_aim(w) && reach_of(w, var).definer < 0 && outside(w.value[var], w.least, w.most) > 0) {
     change(w, var, p->sense > 0 ? w.most : w.least);
     carry_on(w);
   }
@@ -246,9 +249,6 @@ DEVICE bool look_at_news(Walk& w, bool first) {
   }
   return first;
 }
-
-// Whether the objective can be what is aimed at.
-DEVICE bool has_aim(const Walk& w) { return w.problem->sense == 0 || w.least <= w.most; }
 
 // Walks until `limit` readers were visited. Returns whether `found` has a solution; the first one ends the walk where
 // none is known.

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
 REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
 LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
+WALKS_ONLY = "tree,random,window,graph,objective,weighted,annotated,probe"
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")
 
 # Every capacity too small: trails that are forgotten, paths that are replayed, subproblems that change hands.
@@ -70,6 +71,20 @@ def test_assertions_hold_while_a_model_is_solved(model, flags):
     answer = run("--arch", "cpu", "-a", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
     assert (answer.code, answer.errors) == (0, "")
     assert answer.solutions and int(answer.statistics["nodes"]) > 1
+
+
+@pytest.fixture(scope="module")
+def compiled() -> None:
+    """The build is there, so that a time limit is for the search."""
+    run("--arch", "cpu", CORPUS / "golomb.fzn", **ASSERTING)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_assertions_hold_while_a_block_walks(compiled, model):
+    flags = ["-p", "2", "-f", "--learn", "off", "--relaxation", "off", "--without", WALKS_ONLY, "-t", "2000"]
+    answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+    assert answer.code == 0 and "does not hold" not in answer.errors
+    assert int(answer.statistics["moves"]) > 0
 
 
 @pytest.mark.parametrize("role", LEARNERS)

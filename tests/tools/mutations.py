@@ -22,6 +22,7 @@ SHARING, CAPACITIES, FREE = "test_sharing.py", "test_capacities.py", "test_free_
 FIXPOINT, PORTFOLIO, ORDER = "test_fixpoint.py", "test_portfolio.py", "test_search_order.py"
 POOL, SEARCH, LEVELS, TASK, VALUES = (f"search/{name}.h" for name in ("pool", "search", "levels", "task", "values"))
 NEIGHBOURHOOD, BANDIT = "free/neighbourhood.h", "free/portfolio.h"
+WALKS = "test_repair.py"
 
 SUBPROBLEMS = [
     kernel("donation", "nothing is given away", SEARCH,
@@ -153,9 +154,25 @@ FREE_SEARCH = [
            "crowded ? 0 : share / usual_ns(book)", "share / usual_ns(book) + 0 * crowded", FREE),
     kernel("bandit", "nothing is forgotten", BANDIT,
            "global_replace(&book->recent_ns, recent, recent / 2)", "false", FREE),
-    kernel("neighbourhoods", "random ones fix everything", NEIGHBOURHOOD,
+    kernel("walks", "the end of one proves something", NEIGHBOURHOOD,
+           "if (task(b).method < FIRST_RESTART) {\n      if (stat", "if (task(b).method < METHOD_REPAIR) {\n      if (stat",
+           WALKS),
+    kernel("walks", "a solution is propagated in part", "free/repaired.h",
+           "repaired && var < p->n_store_vars", "repaired && var < p->n_store_vars / 2", WALKS),
+    kernel("walks", "what is violated is not raised", "repair/violation.h",
+           "return cost_of(w, violation_of(w, constraint));", "return 0 * cost_of(w, violation_of(w, constraint));", WALKS),
+    kernel("walks", "sums are not taken back", "repair/flow.h",
+           "w.sums[reader.row - p->n_store_rows] += grown * reader.factor;\n  }", "(void)grown;\n  }",
+           "test_assertions.py -k walks"),
+    kernel("walks", "a walk is drawn by a single block", "free/portfolio.h",
+           "WALKS && p->walks && p->n_blocks > 1", "WALKS && p->walks", WALKS),
+    host("walks", "circles stay", "engine/layout/repair.py",
+         "definer[freed] = NOBODY", "definer[freed[:0]] = NOBODY", "test_walk_order.py"),
+    host("walks", "a term is told twice", "engine/layout/repair.py",
+         "kept = output[terms.rows] != terms.variables", "kept = output[terms.rows] != -2", "test_walk_order.py"),
+    kernel("neighbourhoods", "random ones fix everything", "free/fixing.h",
            "SHARE_UNIT) >= share;", "SHARE_UNIT) >= SHARE_UNIT + 0 * share;", FREE),
-    kernel("neighbourhoods", "windows fix everything", NEIGHBOURHOOD,
+    kernel("neighbourhoods", "windows fix everything", "free/fixing.h",
            "(place < 0 ? place + n : place) < length", "(place < 0 ? place + n : place) < 0 * length", FREE),
     kernel("neighbourhoods", "walks visit nothing", "free/walk.h",
            "block_or(flag_word(b, var), FLAG_FREE << flag_shift(var));", "(void)b, (void)var;", FREE),
@@ -260,7 +277,7 @@ HOST = [
            "restrict_domain(b, v, interval(maximum(lower, b.lower[v]), minimum(upper, b.upper[v])));",
            "b.lower[v] = maximum(lower, b.lower[v]), b.upper[v] = minimum(upper, b.upper[v]);",
            "test_exchange.py -k wake"),
-    kernel("units", "neighbourhoods fix what must change", "free/neighbourhood.h",
+    kernel("units", "neighbourhoods fix what must change", "free/fixing.h",
            "if (value < b.lower[var] || value > b.upper[var]) continue;", "", "test_exchange.py -k leaves_free"),
     kernel("units", "learners tell none", "learn/learner.h", "  tell_root(l);\n", "",
            "test_exchange.py -k learner"),
