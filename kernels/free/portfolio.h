@@ -15,7 +15,8 @@
 
 constexpr float EVEN_SHARE = 0.3f;     // of the time
 constexpr float PROBE_WEIGHT = 0.25f;  // proofs from below are rare
-constexpr float FIRST_REPAIR_WEIGHT = 2;  // walks find first solutions more often than restarts do
+constexpr float FIRST_REPAIR_WEIGHT = 2;  // walks find first solutions more often than restarts do,
+constexpr float REPAIR_WEIGHT = 0.5f;     // and better ones more seldom than neighbourhoods
 constexpr i32 PRIOR_NS = 20000000;     // a block's time that is added to each method's
 constexpr i32 PRIOR_TRY_NS = 1000000;  // the expected time of a first try
 constexpr i32 RECENT_NS = 500000000;   // a block's time after which the recent figures are halved
@@ -52,7 +53,8 @@ DEVICE float odds_of(const Problem* p, i32 method, float share) {
 }
 
 DEVICE float weight_of_method(i32 method, bool improve) {
-  return method == METHOD_PROBE ? PROBE_WEIGHT : method == METHOD_REPAIR && !improve ? FIRST_REPAIR_WEIGHT : 1;
+  if (method == METHOD_REPAIR) return improve ? REPAIR_WEIGHT : FIRST_REPAIR_WEIGHT;
+  return method == METHOD_PROBE ? PROBE_WEIGHT : 1;
 }
 
 // Whether nobody has walked yet, or does: a short walk comes first, since restarts may take long.

@@ -66,7 +66,7 @@ GLOSSARY = (
     Entry("ranks", RANKED, "ranks of MPI; counts are of all of them"),
     Entry("stolen", RANKED, "subproblems that rank 0 got from other ranks"),
     Entry("replays", SEARCHED, "stores rebuilt because the trail was forgotten"),
-    Entry("moves", SEARCHED, "changes of an assignment that the method `repair` has tried"),
+    Entry("moves", SEARCHED, "changes that walks have tried"),
     Entry("fixpointErrors", SEARCHED, "0, except in a faulty debug build"),
     Entry("busyTime", SEARCHED, "time in which blocks searched, summed over the blocks"),
     Entry("idleTime", SEARCHED, "time in which blocks waited for work, summed over the blocks"),
