@@ -6,6 +6,7 @@
 #include "core/random.h"
 #include "core/retire.h"
 #include "core/store.h"
+#include "free/fixing.h"
 #include "free/neighbourhood.h"
 #include "free/portfolio.h"
 #include "repair/state.h"

@@ -17,6 +17,7 @@
 #include "../core/profile.h"
 #include "../core/random.h"
 #include "../core/store.h"
+#include "../repair/state.h"
 #include "../search/branch.h"
 #include "../search/incumbent.h"
 #include "../search/levels.h"

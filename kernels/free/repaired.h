@@ -3,12 +3,14 @@
 #pragma once
 
 #include "../core/interval.h"
+#include "../core/random.h"
 #include "../core/store.h"
-#include "../repair/repair.h"
+#include "../repair/state.h"
 #include "../search/branch.h"
 #include "../search/levels.h"
 #include "../search/task.h"
 #include "fixing.h"
+#include "walk.h"
 
 // Lane 0: tells the walk what it needs to know.
 DEVICE void plan_walk(const Block& b) {

@@ -14,7 +14,7 @@
 #include "../core/interval.h"
 #include "../core/random.h"
 #include "../core/store.h"
-#include "../free/neighbourhood.h"
+#include "../free/fixing.h"
 #include "../free/portfolio.h"
 #include "../search/incumbent.h"
 #include "../search/mailbox.h"

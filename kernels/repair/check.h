@@ -1,7 +1,11 @@
 // Assertions on a walk: what was computed change by change is what is computed from the values alone.
 #pragma once
 
+#include "../core/assert.h"
+#include "../core/sums.h"
 #include "flow.h"
+#include "state.h"
+#include "violation.h"
 
 #ifdef CHECK_ASSERTIONS
 

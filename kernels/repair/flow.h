@@ -2,6 +2,8 @@
 // taken back.
 #pragma once
 
+#include "../core/store.h"
+#include "state.h"
 #include "violation.h"
 
 // Sets a value, and the sums that it is in.

@@ -9,10 +9,14 @@
 // and what comes out is checked like any other solution.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/random.h"
 #include "../search/branch.h"
 #include "../search/incumbent.h"
-#include "../search/task.h"
 #include "check.h"
+#include "flow.h"
+#include "state.h"
+#include "violation.h"
 #include "wish.h"
 
 constexpr i64 TASK_WORK = MANY_BLOCKS ? 1 << 14 : 1 << 18;  // readers visited in a short task
@@ -90,7 +94,7 @@ DEVICE void aim(Walk& w, i64 most) {
   w.most = p->root_upper[var];
   if (most == NO_INCUMBENT) return;
   if (p->sense > 0) w.most = (bound_t)minimum((i64)w.most, most);
-  else w.least = (bound_t)maximum((i64)w.least, -most);
+  else w.least = (bound_t)maximum((i64)w.least, 0 - most);
 }
 
 // The worst sense * objective that is wanted.

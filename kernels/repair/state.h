@@ -11,10 +11,8 @@
 // what is not in memory that it shares, its lanes compute alike.
 #pragma once
 
-#include "../core/interval.h"
 #include "../core/random.h"
 #include "../core/store.h"
-#include "../core/sums.h"
 
 // Whether blocks walk. Not on a GPU: there a warp tries 5,000 moves a second where a thread of the CPU tries 500,000,
 // and the calls below the solver's kernel cost it registers (docs/measurements/free-search.md).

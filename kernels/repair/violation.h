@@ -1,6 +1,9 @@
 // What rows say of an assignment: the value that a definition computes, and how far a constraint is from true.
 #pragma once
 
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "../core/sums.h"
 #include "state.h"
 
 // Numbers are cut off here, far outside of every domain (turbo_fzn/engine/layout/repair.py: MOST_VALUE).

@@ -6,7 +6,12 @@
 // a free variable.
 #pragma once
 
-#include "flow.h"
+#include "../core/interval.h"
+#include "../core/store.h"
+#include "../core/sums.h"
+#include "state.h"
+#include "violation.h"
+
 
 constexpr i32 DEEPEST_WISH = 100;
 constexpr i32 TERM_TRIES = 12;

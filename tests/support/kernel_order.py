@@ -22,6 +22,7 @@ FLOORS = (
     ("hybrid",),
     ("search",),
     ("learn",),
+    ("repair",),
     ("free",),
     ("block.h", "solver.h", "hybrid/propagator.h"),
     ("learn/learner.h", "gpu_block.h"),
