@@ -76,6 +76,13 @@ def test_walks_alone_claim_nothing_of_a_model_without_a_solution():
     assert result.statistics["repairTries"] >= 1
 
 
+def test_a_single_block_does_not_walk_since_its_clock_would_not_count_that():
+    without = ",".join(method for method in METHODS if method not in ("repair", "random", "weighted"))
+    result = solve_text(KNAPSACK, arch="cpu", free_search=True, blocks=1, learn="off", without=without)
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", BEST_GAIN)
+    assert result.statistics["moves"] == 0 and "repairTries" not in result.statistics
+
+
 @given(model=models(["satisfy", "minimize", "maximize"]))
 def test_walks_beside_the_tree_keep_the_answer_of_a_random_model(model):
     result = solve(model.text, "tree", "repair")

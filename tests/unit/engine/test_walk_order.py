@@ -98,6 +98,9 @@ def test_an_equation_defines_its_largest_term_that_no_search_decides():
     """
     whole = arranged(prepare(parse_text(text), Options(arch="cpu"), Interrupt())).tnf
     tnf, sums = stored(whole, whole.arranged), whole.arranged.sums
+    arrays = repair.pack(tnf, sums, whole.strategies[0].variables)
+    check_order(tnf, sums, arrays)
+    check_readers(tnf, sums, arrays)
     order = repair.in_order(tnf, sums, whole.strategies[0].variables, repair.terms_of(tnf, sums))
     assert tnf.upper[order.variables].tolist() == [50]  # not c, and not d, whose factor is 2
 
