@@ -252,6 +252,7 @@ KEPT: dict[str, str] = {
         bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary
         run.bounding.NEAR run.bounding.LARGEST""",
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
+    "of walks, which claim nothing": "engine.layout.repair",
     "how long something waits, which no answer comes sooner by": """
         bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search

@@ -39,7 +39,7 @@ SLIPS = {
     "operators": ("OP_MIN = 4, OP_MAX = 5", "OP_MAX = 4, OP_MIN = 5"),
     "methods": ("METHOD_RANDOM = 1, METHOD_WINDOW = 2", "METHOD_WINDOW = 1, METHOD_RANDOM = 2"),
     "constants": ("WARM_START = 1;", "WARM_START = 2;"),
-    "room for the state": ("STATE_BYTES = 528;", "STATE_BYTES = 64;"),
+    "room for the state": ("STATE_BYTES = 544;", "STATE_BYTES = 64;"),
 }
 
 
