@@ -20,7 +20,7 @@ from turbo_fzn.tnf.arrange import Arranged
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
-MOST_ROWS = 10**6  # of a model that is walked on: the memory of a walk grows with them
+MOST_ROWS = 3 * 10**5  # of a model that is walked on: each block needs a hundred bytes for one, at most
 HEADER_BYTES = 88  # of a WalkHeader
 MOST_CHANGES = 4  # of a move
 MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
