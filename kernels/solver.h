@@ -30,25 +30,13 @@ DEVICE bool start_part(Block& b) {
   return true;
 }
 
-// How far a block has come with its next task.
-enum Start {
-  STARTED,  // it can be searched
-  TO_WALK,  // the first warp has to walk before
-  OVER      // there is none: the search is over
-};
-
-// Sets up the block's next subproblem or neighbourhood.
-DEVICE Start start_task(Block& b) {
+// Sets up the block's next subproblem or neighbourhood. `walked`: it has just walked for that.
+DEVICE Start start_task(Block& b, bool walked) {
   if (neighbourhood(b).warm_start) {
     start_warm_start(b);
     return STARTED;
   }
-  if (claim(b).limited) {
-    if (!choose_task(b)) return OVER;
-    if (WALKS && task(b).method == METHOD_REPAIR) return TO_WALK;
-    start_neighbourhood(b);
-    return STARTED;
-  }
+  if (claim(b).limited) return start_neighbourhood(b, WALKS && walked);
   if (STATIC_SPLIT) return start_part(b) ? STARTED : OVER;
   if (!take_subproblem(b)) return OVER;
   if (lane() == 0) {
@@ -91,15 +79,11 @@ DEVICE void search_task(Block& b) {
   finish_task(b, next == EXHAUSTED);
 }
 
-// Searches until the block has to walk, or the search is over. `walked`: it has just walked.
+// Searches until the block has to walk, or the search is over.
 DEVICE Start search_tasks(Block& b, bool walked) {
   for (;; walked = false) {
-    if (walked) {
-      start_neighbourhood(b);
-    } else {
-      Start start = start_task(b);
-      if (start != STARTED) return start;
-    }
+    Start start = start_task(b, walked);
+    if (start != STARTED) return start;
     search_task(b);
   }
 }

@@ -240,8 +240,15 @@ DEVICE void plan_task(const Block& b) {
   neighbourhood(b).strategy = over ? SEARCH_OVER : annotated ? FIRST_ANNOTATED : FREE_STRATEGY;
 }
 
+// How far a block has come with its next task.
+enum Start {
+  STARTED,  // it can be searched
+  TO_WALK,  // the first warp has to walk before
+  OVER      // there is none: the search is over
+};
+
 // Chooses the next task of a block that does not prove. False when the whole search is over.
-OUTLINE bool choose_task(const Block b) {
+DEVICE bool choose_task(const Block& b) {
   if (b.problem->sense != 0) take_host_solution(b);
   if (lane() == 0) plan_task(b);
   barrier();
@@ -250,10 +257,13 @@ OUTLINE bool choose_task(const Block b) {
   return goes_on;
 }
 
-// Sets up the task that was chosen.
-OUTLINE void start_neighbourhood(const Block b) {
+// Sets up the next task of a block that does not prove; or the one that it has walked for.
+OUTLINE Start start_neighbourhood(const Block b, bool walked) {
+  if (!walked && !choose_task(b)) return OVER;
+  if (WALKS && !walked && task(b).method == METHOD_REPAIR) return TO_WALK;
   enter_neighbourhood(b);
   start_search(b, neighbourhood(b).strategy);
+  return STARTED;
 }
 
 // The warm start: a search that tries the suggested values first, nearest values where they do not fit, and gives up
