@@ -67,7 +67,7 @@ DEVICE i64 stack_bytes(const Problem& p) {
          align16((i64)(p.n_vars - p.n_store_vars) * (i64)sizeof(bound_t)) + walk_bytes(p);
 }
 
-// Lays out a block: the store, the two lists, and the trail, stack and path in its workspace.
+// Lays out a block: the store, the two lists, and the trail, stack, path and walk in its workspace.
 DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* lists, char* stacks, i32 index) {
   Block b;
   b.problem = p;

@@ -62,7 +62,7 @@ DEVICE void finish_task(const Block& b, bool exhausted) {
 // The loop of a task. It has one call for propagation and one for backtracking, so the code stays small, and all lanes
 // are always at the same place.
 DEVICE void search_task(Block& b) {
-  if (lane() == 0 && b.problem->lns_percent) open_books(b);
+  if (lane() == 0 && b.problem->lns_percent && task(b).method == METHOD_TREE) open_books(b);
   Next next = NODE;
   while (next == NODE || next == REPLAY) {
     turn_to(b, ACTIVITY_FIXPOINT);

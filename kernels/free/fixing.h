@@ -54,7 +54,7 @@ DEVICE void fix_to(const Block& b, const bound_t* values, i32 method, u64 draw) 
     i32 var = p->neighbours[i];
     if (is_set_free(b, method, draw, i, var)) continue;
     bound_t value = global_load(&values[var]);
-    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in any better solution
+    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in a better solution
     restrict_domain(b, var, interval(value, value));
   }
   barrier();

@@ -233,11 +233,12 @@ DEVICE void plan_task(const Block& b) {
   claim(b).given_up = mail(b).improvements = island_access(b).source = island_access(b).settles = 0;
   choice(b).conflict_var = coin(next_random(b)) ? -1 : NOT_KEPT;
   neighbourhood(b).solutions_before = statistics(b).solutions;
-  s.since = now_ns();
+  s.since = task_clock(b);
   set_limits(b, improve);
   bool annotated = s.method == METHOD_ANNOTATED || (s.method != METHOD_WEIGHTED && coin(next_random(b)));
   if (WALKS && s.method == METHOD_REPAIR) plan_walk(b);
   neighbourhood(b).strategy = over ? SEARCH_OVER : annotated ? FIRST_ANNOTATED : FREE_STRATEGY;
+  if (!over) open_books(b);
 }
 
 // How far a block has come with its next task.
@@ -315,8 +316,10 @@ DEVICE void adapt_share(const Block& b, bool exhausted) {
 
 OUTLINE void finish_neighbourhood(const Block b, bool exhausted) {
   if (lane() == 0) {
+    bool fruitless = statistics(b).solutions == neighbourhood(b).solutions_before;
     if (task(b).method < FIRST_RESTART) {
-      if (statistics(b).solutions == neighbourhood(b).solutions_before) adapt_share(b, exhausted);
+      if (fruitless && has_repaired(b)) neighbourhood(b).walked = 0;  // it would find the same again: a new beginning
+      else if (fruitless) adapt_share(b, exhausted);
     } else if (exhausted && !claim(b).given_up) {
       prove_bound(b);
     }

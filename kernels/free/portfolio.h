@@ -93,7 +93,7 @@ DEVICE i32 draw_method(const Block& b, bool improve) {
   return chosen;
 }
 
-// Lane 0, before a task.
+// Lane 0, when a task is chosen.
 DEVICE void open_books(const Block& b) { global_add(&b.problem->books[task(b).method].running, (i64)1); }
 
 // Lane 0, after a task: enters its time and whether it improved. Many small improvements in one task count as one.

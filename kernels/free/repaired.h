@@ -12,6 +12,11 @@
 #include "fixing.h"
 #include "walk.h"
 
+// Whether the task has propagated what a walk believed to be a solution.
+DEVICE bool has_repaired(const Block& b) {
+  return WALKS && task(b).method == METHOD_REPAIR && walk_header(b).found;
+}
+
 // Lane 0: tells the walk what it needs to know.
 DEVICE void plan_walk(const Block& b) {
   WalkHeader& given = walk_header(b);

@@ -88,8 +88,15 @@ OUTLINE void carry_on(Walk& w) {
   }
 }
 
+// No constraint has been touched by a trial, of which the next one is number 1.
+OUTLINE void forget_trials(Walk& w) {
+  for (i32 i = warp_lane(); i < count_constraints(*w.problem); i += WARP_LANES) w.stamp[i] = 0;
+  w.trial = 1;
+  warp_barrier();
+}
+
 DEVICE void begin_trial(Walk& w) {
-  ++w.trial;
+  if (++w.trial == 0) forget_trials(w);
   w.n_touched = w.n_changes = 0;
 }
 

@@ -13,6 +13,7 @@
 #include "../core/random.h"
 #include "../search/branch.h"
 #include "../search/incumbent.h"
+#include "../search/task.h"
 #include "check.h"
 #include "flow.h"
 #include "state.h"
@@ -67,6 +68,7 @@ OUTLINE void begin_walk(Walk& w) {
   for (i32 var = warp_lane(); var < w.problem->n_store_vars; var += WARP_LANES) w.rests_until[var] = 0;
   evaluate(w);
   judge_all(w);
+  w.work += n;
   if (warp_lane() == 0) {
     WalkHeader& h = *w.header;
     h.steps = h.stale_since = 0;
@@ -154,6 +156,7 @@ DEVICE Wish draw_change(Walk& w, i32 constraint, const Move& move, i32 size) {
 DEVICE void try_chain(Walk& w, i32 constraint, Move& best) {
   Move move;
   i64 raised = 0;
+  ++w.work;  // also where nothing can be changed
   begin_trial(w);
   for (move.size = 0; move.size < w.manner.chain && raised >= 0 && constraint >= 0;) {
     const Wish wish = draw_change(w, constraint, move, move.size);
@@ -239,11 +242,11 @@ DEVICE void keep_found(Walk& w) {
   warp_barrier();
 }
 
-// Lane 0 of the warp reads the news, for all lanes: whether the walk should end, since the host asks for a stop, or it
-// was to find a first solution and there is one. Aims at better solutions than others have found.
+// Lane 0 of the warp reads the news, for all lanes: whether the walk should end, since the host asks for a stop, the
+// search is over, or it was to find a first solution and there is one. Aims at better solutions than others have found.
 DEVICE bool look_at_news(Walk& w, bool first) {
   const Common* common = w.problem->common;
-  const bool stop = group_first((u32)global_load(&common->stop), WARP_LANES);
+  const bool stop = group_first(global_load(&common->stop) || is_search_over(common), WARP_LANES);
   i64 best = global_load(&common->best);
   best = (i64)((u64)group_first((u32)((u64)best >> 32), WARP_LANES) << 32 | group_first((u32)best, WARP_LANES));
   if (stop || w.problem->sense == 0 || best == NO_INCUMBENT) return stop;
@@ -279,9 +282,7 @@ DEVICE void clear_walk(Walk& w) {
   const Problem* p = w.problem;
   for (i32 i = warp_lane(); i < pending_words(*p); i += WARP_LANES) w.pending[i] = 0;
   for (i32 i = warp_lane(); i < pending_groups(*p); i += WARP_LANES) w.groups[i] = 0;
-  for (i32 i = warp_lane(); i < count_constraints(*p); i += WARP_LANES) w.stamp[i] = 0;
-  w.trial = 0;
-  warp_barrier();
+  forget_trials(w);
 }
 
 // Keeps what the block's next task needs.
@@ -314,6 +315,6 @@ OUTLINE void walk_task(const Problem* p, char* memory, bound_t* value) {
     begin_walk(w);
   }
   follow_aim(w);
-  const i64 limit = TASK_WORK << heads_in_a_row(next_random(w.random), MOST_TASK_DOUBLINGS);
-  end_walk(w, walk_on(w, limit, best == NO_INCUMBENT));
+  const i32 doublings = w.header->begun ? heads_in_a_row(next_random(w.random), MOST_TASK_DOUBLINGS) : 0;
+  end_walk(w, walk_on(w, TASK_WORK << doublings, best == NO_INCUMBENT));
 }

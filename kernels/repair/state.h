@@ -40,7 +40,7 @@ struct Manner {
 struct WalkHeader {
   i64 best;                // the best objective that is known when the task begins
   u64 draw;                // the task's random number
-  i64 steps, stale_since;  // since its beginning, and the step of its last gain
+  i64 steps, stale_since;  // since its beginning; and the step of its last gain, a solution or fewer violations
   i64 moves;               // tried in the last task
   i32 n_violated, least;   // the number of violated constraints, now and at least since the beginning
   u32 trial;               // the number of the last trial
@@ -112,7 +112,7 @@ DEVICE char* lay_out(Walk& w, const Problem* p, char* memory) {
   return memory;
 }
 
-// The bytes of a walk; turbo_fzn/engine/layout/layout.py has an equal sum. None where a model cannot be walked on.
+// The bytes of a walk; turbo_fzn/engine/layout/repair.py has an equal sum. None where a model cannot be walked on.
 DEVICE i64 walk_bytes(const Problem& p) {
   if (!p.walks) return 0;
   Walk w;

@@ -7,7 +7,7 @@
 #include "state.h"
 
 // Numbers are cut off here, far outside of every domain (turbo_fzn/engine/layout/repair.py: MOST_VALUE).
-constexpr i64 FURTHEST = BOUND_BITS == 32 ? ((i64)1 << 30) - 1 : (i64)1 << 42;
+constexpr i64 FURTHEST = BOUND_BITS == 32 ? (i64)1 << 30 : (i64)1 << 42;
 constexpr i64 MARGIN = 1024;
 constexpr i32 COST_STEPS = 16;  // of a cost, from one power of two to the next; the cost of a violation of 1
 constexpr i64 MOST_VIOLATION = 1 << 20;
@@ -64,6 +64,7 @@ DEVICE i64 row_violation(const Walk& w, i32 index) {
   const Row row = load_constant(&w.problem->rows[index]);
   const i64 x = w.value[row.x];
   if (row.op == OP_LEQ || row.op == OP_EQ) return comparison_violation(row.op, x, w.value[row.y], w.value[row.z]);
+  if ((row.op == OP_DIV || row.op == OP_MOD) && w.value[row.z] == 0) return 1;
   const i64 gap = x - cut(result_of(w, row));
   return gap < 0 ? -gap : gap;
 }

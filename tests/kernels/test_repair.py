@@ -53,12 +53,34 @@ solve satisfy;
 """
 
 
+# No move from the only violated constraint: each wish goes down a chain that is deeper than a walk goes.
+DEPTH = 60
+CHAINS = [(f"{name}{i}", f"p{name}{i}", f"{name}{i + 1}") for name in "xy" for i in range(DEPTH)]
+DEEP = "\n".join(
+    ["var 0..256: x0 :: output_var;", "var 0..256: y0 :: output_var;"]
+    + [f"var 0..65536: {square}; var 0..256: {after};" for _, square, after in CHAINS]
+    + [f"constraint int_times({x}, {x}, {p}); constraint int_mod({p}, 257, {after});" for x, p, after in CHAINS]
+    + [f"constraint int_lin_eq([1, 1], [x{DEPTH}, y{DEPTH}], 100);", "solve satisfy;"]
+)
+# A divisor may be 0 in the domain, where nothing satisfies the division.
+DIVISOR = """
+var -9..9: y :: output_var;
+var -3..3: z :: output_var;
+var -9..9: q :: output_var;
+var -9..9: r :: output_var;
+constraint int_div(y, z, q);
+constraint int_mod(7, z, r);
+constraint int_le(2, q);
+solve satisfy;
+"""
+
+
 def solve(text: str, *methods: str, **options: object) -> Result:
     without = ",".join(method for method in METHODS if method not in methods)
     return solve_text(text, arch="cpu", free_search=True, blocks=2, check=True, without=without, **options)
 
 
-@pytest.mark.parametrize("text", [QUEENS, MANY_ROWS], ids=["queens", "many rows"])
+@pytest.mark.parametrize("text", [QUEENS, MANY_ROWS, DIVISOR], ids=["queens", "many rows", "divisor"])
 def test_walks_alone_find_a_solution(text):
     result = solve(text, "repair")
     assert result.status == "SATISFIED"
@@ -73,6 +95,12 @@ def test_walks_alone_improve_on_an_objective_until_a_bound_is_met():
 def test_walks_alone_claim_nothing_of_a_model_without_a_solution():
     result = solve(PIGEONS, "repair", time_limit=300)
     assert result.status == "UNKNOWN"
+    assert result.statistics["repairTries"] >= 1
+
+
+def test_a_walk_without_any_move_ends_when_the_search_is_over():
+    result = solve(DEEP, "tree", "repair")
+    assert result.status == "UNSATISFIABLE"
     assert result.statistics["repairTries"] >= 1
 
 
