@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from support.free_search import BEST_GAIN, KNAPSACK
 from support.oracle import all_solutions, optimum
@@ -111,6 +111,7 @@ def test_a_single_block_does_not_walk_since_its_clock_would_not_count_that():
     assert result.statistics["moves"] == 0 and "repairTries" not in result.statistics
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(model=models(["satisfy", "minimize", "maximize"]))
 def test_walks_beside_the_tree_keep_the_answer_of_a_random_model(model):
     result = solve(model.text, "tree", "repair")
