@@ -204,13 +204,13 @@ DEVICE bool takes_move(Walk& w, const Move& move) {
 
 OUTLINE void take_step(Walk& w) {
   const i32 constraint = draw_violated(w);
+  const i64 until = w.header->steps + w.manner.rest + (i64)draw_number(w, LONGEST_REST);
   Move move;
   find_best(w, constraint, move);
   if (takes_move(w, move)) {
     begin_trial(w);
     for (i32 i = 0; i < move.size; ++i) make_change(w, move.wishes[i]);
     keep(w);
-    const i64 until = w.header->steps + w.manner.rest + (i64)draw_number(w, LONGEST_REST);
     for (i32 i = 0; warp_lane() == 0 && i < move.size; ++i) w.rests_until[move.wishes[i].var] = until;
   } else {
     reweigh(w, constraint);
