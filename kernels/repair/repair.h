@@ -185,6 +185,7 @@ DEVICE void find_best(Walk& w, i32 constraint, Move& best) {
 DEVICE void reweigh(Walk& w, i32 constraint) {
   const bool eases = draw_one_in(w, EASING);
   const u64 draw = next_random(w.random);
+  warp_barrier();  // all lanes have read the weights by which they drew the constraint
   if (eases || w.manner.all_violated) {
     for (i32 i = warp_lane(); i < w.n_violated; i += WARP_LANES) {
       i32& weight = w.weight[w.violated[i]];

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from support.free_search import BEST_GAIN, KNAPSACK
 from support.oracle import all_solutions, optimum
 from support.random_models import models
+from support.variant_engines import ManyLanes
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi.abi import METHODS
 
@@ -102,6 +103,18 @@ def test_a_walk_without_any_move_ends_when_the_search_is_over():
     result = solve(DEEP, "tree", "repair")
     assert result.status == "UNSATISFIABLE"
     assert result.statistics["repairTries"] >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["", "fused"])
+@pytest.mark.parametrize("text", [QUEENS, KNAPSACK], ids=["queens", "knapsack"])
+def test_the_lanes_of_a_warp_walk_as_one(text, variant):
+    """The kernels assert after each task that sums, definitions and costs are those of the assignment."""
+    methods = frozenset(["repair"])
+    engine = ManyLanes(text, variant, blocks=2, lns_percent=100, methods=methods, seed=1)
+    tries = engine.books[METHODS.index("repair")]
+    engine.start()
+    assert engine.search_until(lambda: tries[0] >= 1)
 
 
 def test_a_single_block_does_not_walk_since_its_clock_would_not_count_that():
