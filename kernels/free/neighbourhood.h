@@ -72,8 +72,8 @@ DEVICE i64 draw_probe(const Block& b) {
   return bound + (i64)(gap >> (1 + below(next_random(b), PROBE_DEPTHS)));
 }
 
-// Prepares the store of a new task by another method, not yet propagated.
-DEVICE void enter_part(const Block& b) {
+// The root store, for a neighbourhood with the variables fixed that are not set free.
+DEVICE void fix_part(const Block& b) {
   Neighbourhood& s = neighbourhood(b);
   i32 method = task(b).method;
   u64 draw = choice(b).noise;
@@ -94,7 +94,7 @@ DEVICE void enter_part(const Block& b) {
 // Prepares the store of a new task, not yet propagated.
 DEVICE void enter_neighbourhood(const Block& b) {
   if (WALKS && task(b).method == METHOD_REPAIR) enter_walk(b);
-  else enter_part(b);
+  else fix_part(b);
   if (lane() == 0) {
     ++statistics(b).nodes;
     ++statistics(b).restarts;

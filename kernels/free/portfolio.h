@@ -5,9 +5,9 @@
 #pragma once
 
 #include "../core/assert.h"
-#include "../repair/state.h"
 #include "../core/random.h"
 #include "../core/store.h"
+#include "../repair/state.h"
 #include "../search/branch.h"
 #include "../search/incumbent.h"
 #include "../search/mailbox.h"
