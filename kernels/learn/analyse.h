@@ -10,6 +10,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "ablation.h"
 #include "clauses.h"
 #include "decide.h"

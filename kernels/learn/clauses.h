@@ -9,6 +9,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "lists.h"
 #include "literal.h"
 #include "log.h"

@@ -17,6 +17,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "../core/store.h"
 #include "ablation.h"
 #include "analyse.h"

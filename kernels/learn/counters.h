@@ -10,6 +10,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "literal.h"
 #include "oracle.h"
 #include "parts.h"

@@ -13,6 +13,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "../search/branch.h"
 #include "ablation.h"
 #include "heap.h"

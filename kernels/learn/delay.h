@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"

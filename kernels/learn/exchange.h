@@ -14,6 +14,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "../search/units.h"
 #include "ablation.h"
 #include "clauses.h"

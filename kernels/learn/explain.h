@@ -4,6 +4,7 @@
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/propagate.h"
+#include "../core/room.h"
 #include "ablation.h"
 #include "all_different.h"
 #include "circuit.h"

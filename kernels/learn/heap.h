@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../core/assert.h"
+#include "../core/room.h"
 #include "parts.h"
 #include "sides.h"
 

@@ -8,6 +8,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "../core/store.h"
 #include "advance.h"
 #include "analyse.h"

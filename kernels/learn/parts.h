@@ -40,13 +40,3 @@ DEVICE LearnStatistics& statistics(const Learner& l) { return *l.statistics; }
 #define PART(Type, name)   \
   DEVICE Type& name(Learner& l); \
   DEVICE const Type& name(const Learner& l)
-
-// A piece of memory, allocated from its beginning.
-struct Room { char* next; };
-
-// Allocates `count` elements.
-template <typename T> DEVICE T* take(Room& room, i64 count) {
-  T* place = (T*)room.next;
-  room.next += align16(count * (i64)sizeof(T));
-  return place;
-}

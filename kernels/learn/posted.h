@@ -13,6 +13,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "literal.h"
 #include "parts.h"
 #include "trail.h"

@@ -9,6 +9,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"

@@ -14,6 +14,7 @@
 
 #include "../core/assert.h"
 #include "../core/propagate.h"
+#include "../core/room.h"
 #include "linear.h"
 #include "literal.h"
 #include "parts.h"

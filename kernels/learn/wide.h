@@ -8,6 +8,7 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
+#include "../core/room.h"
 #include "parts.h"
 
 DEVICE const Wide& wide_at(const Problem* p, i32 row) {

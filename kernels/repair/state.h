@@ -12,6 +12,7 @@
 #pragma once
 
 #include "../core/random.h"
+#include "../core/room.h"
 #include "../core/store.h"
 
 // Whether blocks walk. Not on a GPU: there a warp tries 5,000 moves a second where a thread of the CPU tries 500,000,
@@ -84,32 +85,26 @@ DEVICE i32 count_constraints(const Problem& p) { return count_rows(p) + p.n_stor
 DEVICE i32 pending_words(const Problem& p) { return (p.n_definitions + 31) / 32; }
 DEVICE i32 pending_groups(const Problem& p) { return (pending_words(p) + 31) / 32; }
 
-// Gives out an array of n elements at `memory`, and moves on behind it.
-template <typename T> DEVICE T* take_array(char*& memory, i64 n) {
-  T* array = (T*)memory;
-  memory += align16(n * (i64)sizeof(T));
-  return array;
-}
-
 // Lays out a walk in a block's memory. Returns the end of it.
 DEVICE char* lay_out(Walk& w, const Problem* p, char* memory) {
+  Room room = {memory};
   const i32 n = p->n_store_vars, constraints = count_constraints(*p);
   w.problem = p;
-  w.header = take_array<WalkHeader>(memory, 1);
-  w.sums = take_array<i64>(memory, p->n_sums);
-  w.cost = take_array<i32>(memory, constraints);
-  w.weight = take_array<i32>(memory, constraints);
-  w.place = take_array<i32>(memory, constraints);
-  w.violated = take_array<i32>(memory, constraints);
-  w.stamp = take_array<u32>(memory, constraints);
-  w.touched = take_array<i32>(memory, constraints);
-  w.pending = take_array<u32>(memory, pending_words(*p));
-  w.groups = take_array<u32>(memory, pending_groups(*p));
-  w.changes = take_array<ValueChange>(memory, (i64)n * MOST_CHANGES);
-  w.rests_until = take_array<i64>(memory, n);
-  w.kept = take_array<bound_t>(memory, n);
-  w.found = take_array<bound_t>(memory, n);
-  return memory;
+  w.header = take<WalkHeader>(room, 1);
+  w.sums = take<i64>(room, p->n_sums);
+  w.cost = take<i32>(room, constraints);
+  w.weight = take<i32>(room, constraints);
+  w.place = take<i32>(room, constraints);
+  w.violated = take<i32>(room, constraints);
+  w.stamp = take<u32>(room, constraints);
+  w.touched = take<i32>(room, constraints);
+  w.pending = take<u32>(room, pending_words(*p));
+  w.groups = take<u32>(room, pending_groups(*p));
+  w.changes = take<ValueChange>(room, (i64)n * MOST_CHANGES);
+  w.rests_until = take<i64>(room, n);
+  w.kept = take<bound_t>(room, n);
+  w.found = take<bound_t>(room, n);
+  return room.next;
 }
 
 // The bytes of a walk; turbo_fzn/engine/layout/repair.py has an equal sum. None where a model cannot be walked on.
