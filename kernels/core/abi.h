@@ -149,6 +149,7 @@ struct LearnStatistics {
   i64 minimised;           // literals removed by minimisation
   i64 backjumps;           // conflicts that went back more than one level
   i64 reductions;          // of the clauses
+  i64 shortened;           // clauses, by vivification
   i64 told;                // clauses sent to other blocks
   i64 heard;               // clauses received from them
   i64 explanations;        // of rows

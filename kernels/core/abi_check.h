@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "98bbd2524a3f5d97"
+#define ABI_DIGEST "f27ad2b06be20ecb"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -40,23 +40,24 @@ SAME(offsetof(RoundTrips, round_trip_ns), 8); SAME(offsetof(RoundTrips, propagat
 SAME(offsetof(RoundTrips, messages), 24); SAME(offsetof(RoundTrips, sent_bytes), 32);
 SAME(offsetof(RoundTrips, returned_bytes), 40); SAME(sizeof(DepthCounts), 32); SAME(offsetof(DepthCounts, nodes), 0);
 SAME(offsetof(DepthCounts, length), 8); SAME(offsetof(DepthCounts, iterations), 16);
-SAME(offsetof(DepthCounts, propagations), 24); SAME(sizeof(LearnStatistics), 96);
+SAME(offsetof(DepthCounts, propagations), 24); SAME(sizeof(LearnStatistics), 104);
 SAME(offsetof(LearnStatistics, nogoods), 0); SAME(offsetof(LearnStatistics, literals), 8);
 SAME(offsetof(LearnStatistics, lbd), 16); SAME(offsetof(LearnStatistics, minimised), 24);
 SAME(offsetof(LearnStatistics, backjumps), 32); SAME(offsetof(LearnStatistics, reductions), 40);
-SAME(offsetof(LearnStatistics, told), 48); SAME(offsetof(LearnStatistics, heard), 56);
-SAME(offsetof(LearnStatistics, explanations), 64); SAME(offsetof(LearnStatistics, premises), 72);
-SAME(offsetof(LearnStatistics, cores), 80); SAME(offsetof(LearnStatistics, explanation_errors), 88);
-SAME(sizeof(ProofLog), 48); SAME(offsetof(ProofLog, words), 0); SAME(offsetof(ProofLog, capacity), 8);
-SAME(offsetof(ProofLog, written), 16); SAME(offsetof(ProofLog, taken), 24); SAME(offsetof(ProofLog, clauses), 32);
-SAME(offsetof(ProofLog, stopped), 40); SAME(sizeof(Row), 16); SAME(offsetof(Row, op), 0); SAME(offsetof(Row, x), 4);
-SAME(offsetof(Row, y), 8); SAME(offsetof(Row, z), 12); SAME(sizeof(Watch), 16); SAME(offsetof(Watch, start), 0);
-SAME(offsetof(Watch, both), 4); SAME(offsetof(Watch, upper), 8); SAME(offsetof(Watch, end), 12);
-SAME(sizeof(Strategy), 16); SAME(offsetof(Strategy, var_choice), 0); SAME(offsetof(Strategy, value_choice), 4);
-SAME(offsetof(Strategy, start), 8); SAME(offsetof(Strategy, count), 12); SAME(sizeof(Linear), 32);
-SAME(offsetof(Linear, low), 0); SAME(offsetof(Linear, high), 8); SAME(offsetof(Linear, start), 16);
-SAME(offsetof(Linear, end), 20); SAME(offsetof(Linear, truth), 24); SAME(offsetof(Linear, kind), 28);
-SAME(sizeof(Term), 8); SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Definition), 16);
+SAME(offsetof(LearnStatistics, shortened), 48); SAME(offsetof(LearnStatistics, told), 56);
+SAME(offsetof(LearnStatistics, heard), 64); SAME(offsetof(LearnStatistics, explanations), 72);
+SAME(offsetof(LearnStatistics, premises), 80); SAME(offsetof(LearnStatistics, cores), 88);
+SAME(offsetof(LearnStatistics, explanation_errors), 96); SAME(sizeof(ProofLog), 48); SAME(offsetof(ProofLog, words), 0);
+SAME(offsetof(ProofLog, capacity), 8); SAME(offsetof(ProofLog, written), 16); SAME(offsetof(ProofLog, taken), 24);
+SAME(offsetof(ProofLog, clauses), 32); SAME(offsetof(ProofLog, stopped), 40); SAME(sizeof(Row), 16);
+SAME(offsetof(Row, op), 0); SAME(offsetof(Row, x), 4); SAME(offsetof(Row, y), 8); SAME(offsetof(Row, z), 12);
+SAME(sizeof(Watch), 16); SAME(offsetof(Watch, start), 0); SAME(offsetof(Watch, both), 4);
+SAME(offsetof(Watch, upper), 8); SAME(offsetof(Watch, end), 12); SAME(sizeof(Strategy), 16);
+SAME(offsetof(Strategy, var_choice), 0); SAME(offsetof(Strategy, value_choice), 4); SAME(offsetof(Strategy, start), 8);
+SAME(offsetof(Strategy, count), 12); SAME(sizeof(Linear), 32); SAME(offsetof(Linear, low), 0);
+SAME(offsetof(Linear, high), 8); SAME(offsetof(Linear, start), 16); SAME(offsetof(Linear, end), 20);
+SAME(offsetof(Linear, truth), 24); SAME(offsetof(Linear, kind), 28); SAME(sizeof(Term), 8);
+SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Definition), 16);
 SAME(offsetof(Definition, row), 0); SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8);
 SAME(offsetof(Definition, spare), 12); SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0);
 SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8); SAME(offsetof(Reach, definer), 12);

@@ -17,6 +17,7 @@ enum Ablation {
   WITHOUT_WIDE = 512,    // nobody reasons about a constraint as a whole; nor has fused rows, which may lean on that
   WITHOUT_ENERGY = 1024,  // of windows of time; the time table stays
   WITHOUT_CORES = 2048,   // of an objective's terms; probes instead
+  WITHOUT_VIVIFICATION = 4096,
 };
 #ifndef LEARN_WITHOUT
 #define LEARN_WITHOUT 0

@@ -93,6 +93,34 @@ DEVICE void require_all(Learner& l, const Reason& why) {
   }
 }
 
+// An empty resolvent of a conflict at this level.
+DEVICE void begin_resolvent(Learner& l, i32 level) {
+  resolvent(l).level = level;
+  resolvent(l).n_touched = resolvent(l).open = 0;
+}
+
+DEVICE void end_resolvent(Learner& l) {
+  Resolvent& s = resolvent(l);
+  for (i32 i = 0; i < s.n_touched; ++i) s.entry[s.touched[i]] = NEVER_NEEDED;
+}
+
+// Resolves from behind entry `i` down to the next decision that the resolvent needs. Returns its entry, and in `needed`
+// what is needed of it; -1 where there is none.
+DEVICE i32 resolve_to_decision(Learner& l, i32 i, Literal* needed) {
+  Resolvent& s = resolvent(l);
+  while (--i >= 0) {
+    const Entry e = trail(l).entries[i];
+    if (s.entry[e.side] != i) continue;
+    *needed = literal(e.side, s.k[e.side]);
+    s.entry[e.side] = NO_MORE_NEEDED;
+    if (e.reason == DECISION) break;
+    Reason why = reason_at(l, 0);
+    explain(l, e.reason, *needed, i, why);
+    require_all(l, why);
+  }
+  return i;
+}
+
 // Resolves down to the first unique implication point and returns its entry. Entries passed are unlinked, or long
 // chains of one side would be walked repeatedly.
 DEVICE i32 resolve(Learner& l) {
@@ -225,19 +253,18 @@ OUTLINE i32 analyse(Learner& l) {
   Reason why = reason_at(l, 0);
   get_conflict(l, why);
   Trail& t = trail(l);
-  Resolvent& s = resolvent(l);
-  s.level = find_conflict_level(l, why);
-  if (s.level == 0) return refuse_space(l);
-  backtrack(l, s.level);
+  const i32 level = find_conflict_level(l, why);
+  if (level == 0) return refuse_space(l);
+  backtrack(l, level);
   ++analysis(l).stamp;
-  s.n_touched = s.open = 0;
+  begin_resolvent(l, level);
   require_all(l, why);
   i32 point = resolve(l);
   for (i32 i = point; i < t.size; ++i) t.last[t.entries[i].side] = i;
   i32 back = write_clause(l, point);
   count_levels(l);
-  ASSERT(0 <= back && back < s.level && 0 < learned(l).lbd && learned(l).lbd <= learned(l).size);
-  for (i32 i = 0; i < s.n_touched; ++i) s.entry[s.touched[i]] = NEVER_NEEDED;
-  heap(l).step *= ACTIVITY_GROWTH;
+  ASSERT(0 <= back && back < level && 0 < learned(l).lbd && learned(l).lbd <= learned(l).size);
+  end_resolvent(l);
+  heap(l).step *= gain_growth(statistics(block(l)).failures);
   return back;
 }

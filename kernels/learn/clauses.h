@@ -17,7 +17,9 @@
 #include "sides.h"
 #include "trail.h"
 
-constexpr i32 FIRST_REDUCTION = 4000;  // clauses
+#ifndef FIRST_REDUCTION
+#define FIRST_REDUCTION 4000  // clauses; tests have fewer
+#endif
 constexpr i32 REDUCTION_STEP = 300;
 
 // Clauses are named by their place in the store, in units of CLAUSE_UNIT bytes; the literals follow.
@@ -27,7 +29,8 @@ constexpr i64 MOST_KEYS = (i64)1 << 28;
 struct Clause {
   i32 size, lbd;
   float activity;
-  u32 used;  // as a reason since the last reduction
+  u32 used : 1;      // as a reason since the last reduction
+  u32 vivified : 1;  // whether it was tried to make it shorter (vivify.h)
   NAMED_CLAUSE
 };
 
@@ -64,6 +67,7 @@ DEVICE void take_memory(Clauses& s, i64 store_bytes, i64 key_bytes, Room& room) 
 DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; }
 
 constexpr i32 STATED = 0;  // instead of an LBD: a clause of the model, which is always kept
+constexpr i32 REPLACED = INT32_MAX;  // and one that leaves with the next reduction, since a shorter one has its place
 constexpr i32 KEPT_LBD = 2;
 constexpr i32 KEPT_WHILE_USED = 6;
 
@@ -122,7 +126,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   i32 clause = s.end;
   s.end = (i32)end;
   ++s.count;
-  Clause header = {size, lbd, 0, 1};
+  Clause header = {size, lbd, 0, 1, 0};
   *clause_at(l, clause) = header;
   name_clause(clause_at(l, clause));
   for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
@@ -215,7 +219,8 @@ DEVICE u64 select_key(u64* keys, i32 count, i32 k) {
 DEVICE u64 badness_limit(Learner& l, bool pressed) {
   i32 count = 0;
   for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) {
-    if (may_go(clause_at(l, c), pressed)) clauses(l).keys[count++] = badness(clause_at(l, c));
+    const Clause* clause = clause_at(l, c);
+    if (clause->lbd != REPLACED && may_go(clause, pressed)) clauses(l).keys[count++] = badness(clause);
   }
   return count == 0 ? UINT64_MAX : select_key(clauses(l).keys, count, count / 2);
 }
@@ -250,14 +255,14 @@ DEVICE i32 close_up(Learner& l, u64 limit, bool pressed, Literal* units) {
   for (i32 c = 0, next; c < clauses(l).end; c = next) {
     Clause header = *clause_at(l, c);
     next = c + clause_units(header.size);
-    if (may_go(&header, pressed) && badness(&header) >= limit) continue;
+    if (header.lbd == REPLACED || (may_go(&header, pressed) && badness(&header) >= limit)) continue;
     Literal* literals = literals_of(clause_at(l, end));
     i32 size = strip_literals(l, literals_of(clause_at(l, c)), header.size, literals);
     log_stripped(l, header, literals, size);
     if (size == 0) return -1;
     if (size == 1 && n_units < n_sides(problem(l))) units[n_units++] = literals[0];
     if (size < 2) continue;
-    Clause kept = {size, minimum(header.lbd, size), header.activity / 2, 0};
+    Clause kept = {size, minimum(header.lbd, size), header.activity / 2, 0, header.vivified};
     keep_name(&kept, header);
     *clause_at(l, end) = kept;
     end += clause_units(size);

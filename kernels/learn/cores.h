@@ -23,11 +23,9 @@
 #include "analyse.h"
 #include "clauses.h"
 #include "counters.h"
-#include "explain.h"
 #include "literal.h"
 #include "log.h"
 #include "parts.h"
-#include "resolvent.h"
 #include "restart.h"
 #include "sides.h"
 #include "softs.h"
@@ -219,42 +217,22 @@ DEVICE const Supposition* supposition_of(const Learner& l, const Entry& e) {
   return 0;
 }
 
-// Adds the negation of what the resolvent needs of the entry, or its premises. False for a decision that is none of the
-// suppositions.
-DEVICE bool resolve_supposed(Learner& l, i32 i) {
-  Cores& s = cores(l);
-  Resolvent& r = resolvent(l);
-  Entry e = trail(l).entries[i];
-  if (r.entry[e.side] != i) return true;
-  Literal a = literal(e.side, r.k[e.side]);
-  r.entry[e.side] = NO_MORE_NEEDED;
-  if (e.reason == DECISION) {
-    const Supposition* own = supposition_of(l, e);
-    if (!own) return false;
-    Supposition member = {negation(a), own->soft, own->kept};
-    s.core[s.n_core++] = member;
-    return true;
-  }
-  Reason why = reason_at(l, 0);
-  explain(l, e.reason, a, i, why);
-  require_all(l, why);
-  return true;
-}
-
 // Writes literals to the core of which one is true: that of `refuted`, and others whose suppositions imply it. False
 // when other decisions are among the reasons.
 OUTLINE bool find_core(Learner& l, Supposition refuted) {
   Cores& s = cores(l);
-  Resolvent& r = resolvent(l);
-  r.level = trail(l).level;
-  r.n_touched = r.open = 0;
   s.n_core = 0;
   s.core[s.n_core++] = refuted;
+  begin_resolvent(l, trail(l).level);
   require(l, refuted.literal);
-  bool good = true;
-  for (i32 i = trail(l).size - 1; i >= 0 && good; --i) good = resolve_supposed(l, i);
-  for (i32 i = 0; i < r.n_touched; ++i) r.entry[r.touched[i]] = NEVER_NEEDED;
-  return good;
+  const Supposition* own = &refuted;
+  Literal needed;
+  for (i32 i = trail(l).size; own && (i = resolve_to_decision(l, i, &needed)) >= 0;) {
+    own = supposition_of(l, trail(l).entries[i]);
+    if (own) s.core[s.n_core++] = {negation(needed), own->soft, own->kept};
+  }
+  end_resolvent(l);
+  return own;
 }
 
 // ---- what a core is worth

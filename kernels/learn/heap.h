@@ -1,17 +1,21 @@
 // The variables by activity: how often they were in recent conflicts.
 //
 // VSIDS (Moskewicz et al., DAC 2001) as in MiniSat (Eén, Sörensson, SAT 2003): a variable gains when it enters a
-// resolvent, and the gain grows by a twentieth with each conflict, so that old gains fade. A binary heap holds the
+// resolvent, and the gain grows with each conflict, so that old gains fade: by a twentieth at first, and in a long run
+// by a hundredth, so that more conflicts count (as in Glucose: Audemard, Simon, SAT 2013). A binary heap holds the
 // variables that may be unfixed: those of the current decision set (abi.h, DecisionSet), then all others, each the most
 // active first. Auxiliary variables of the normal form are in it too: clauses may name the inner nodes of a long sum.
 #pragma once
 
 #include "../core/assert.h"
+#include "../core/interval.h"
 #include "../core/room.h"
 #include "parts.h"
 #include "sides.h"
 
-constexpr double ACTIVITY_GROWTH = 1 / 0.95;
+constexpr double FIRST_FADING = 0.05;  // of a gain, with each conflict
+constexpr double LAST_FADING = 0.01;
+constexpr double FADING_CONFLICTS = 50000;  // from the first to the last
 constexpr double ACTIVITY_MOST = 1e100;
 
 struct Heap {
@@ -24,6 +28,12 @@ struct Heap {
 };
 
 PART(Heap, heap);
+
+// The factor by which the gain grows with the conflict of this number.
+DEVICE double gain_growth(i64 conflicts) {
+  double late = minimum((double)conflicts / FADING_CONFLICTS, 1.0);
+  return 1 / (1 - FIRST_FADING + (FIRST_FADING - LAST_FADING) * late);
+}
 
 DEVICE i64 heap_bytes(const Problem* p) { return n_all_vars(p) * (i64)(sizeof(double) + 2 * sizeof(i32)); }
 

@@ -41,6 +41,7 @@
 #include "trail.h"
 #include "turns.h"
 #include "undo.h"
+#include "vivify.h"
 #include "wake.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
@@ -151,6 +152,7 @@ DEVICE void tend_root(Learner& l) {
   tell_bound(l);
   tell_root(l);
   if (wants_reduction(l)) {
+    if (vivify(l)) return;
     const Literal* units = learned(l).literals;
     i32 n_units = reduce_clauses(l);
     if (n_units < 0) trail(l).exhausted = true;
@@ -247,11 +249,6 @@ DEVICE Literal creeping_literal(const Learner& l) {
   wide_t now = sides(l).now[side], most = -(wide_t)sides(l).now[opposite(side)];
   ASSERT(now < most);
   return literal(side, (bound_t)(now + (most - now + 1) / 2));
-}
-
-DEVICE bool has_room_to_suppose(const Learner& l) {
-  const Trail& t = trail(l);
-  return t.size < t.capacity && t.level < t.level_capacity;
 }
 
 // Opens a level with a decision. False when the search is over, for lack of room.

@@ -29,6 +29,7 @@
 #include "sides.h"
 #include "softs.h"
 #include "trail.h"
+#include "vivify.h"
 #include "wake.h"
 #include "wide.h"
 
@@ -54,6 +55,7 @@ struct WholeLearner : Learner {
   Counters counters;
   Softs softs;
   Cores cores;
+  Vivifier vivifier;
 };
 
 #define FOUND(Type, name)                                                     \
@@ -81,6 +83,7 @@ FOUND(PostedRows, posted)
 FOUND(Counters, counters)
 FOUND(Softs, softs)
 FOUND(Cores, cores)
+FOUND(Vivifier, vivifier)
 #undef FOUND
 
 constexpr i32 SPARE_BYTES = 4096;  // for alignment

@@ -13,8 +13,8 @@
 #include "wake.h"
 
 // Backtracks to the level. The value of a fixed variable becomes its phase (phase saving: Pipatsrisawat, Darwiche, SAT
-// 2007).
-OUTLINE void backtrack(Learner& l, i32 level) {
+// 2007), unless it was only tried.
+OUTLINE void backtrack(Learner& l, i32 level, bool saves_phases = true) {
   Trail& t = trail(l);
   if (t.level <= level) return;
   ASSERT(level >= 0);
@@ -24,7 +24,7 @@ OUTLINE void backtrack(Learner& l, i32 level) {
     const Entry& e = t.entries[i];
     i32 var = var_of(e.side);
     ASSERT(t.last[e.side] == i && sides(l).now[e.side] == e.now && e.level > level);
-    if (is_fixed(l, var)) guidance(l).phase[var] = sides(l).now[lower_side(var)];
+    if (saves_phases && is_fixed(l, var)) guidance(l).phase[var] = sides(l).now[lower_side(var)];
     insert(l, var);
     sides(l).now[e.side] = e.was;
     t.last[e.side] = e.previous;
@@ -35,6 +35,11 @@ OUTLINE void backtrack(Learner& l, i32 level) {
   t.level = level;
   if (level < progress(l).suspended) progress(l).suspended = NO_LEVEL;
   else queue_all_rows(l);
+}
+
+DEVICE bool has_room_to_suppose(const Learner& l) {
+  const Trail& t = trail(l);
+  return t.size < t.capacity && t.level < t.level_capacity;
 }
 
 // Opens a level with the decision `a`. The caller has checked that there is room.

@@ -37,6 +37,7 @@ PARTS = {
     "fusion": 256,
     "wide": 512,
     "energy": 1024,
+    "vivification": 4096,
 }
 STATISTIC = re.compile(r"^%%%mzn-stat: (\w+)=(.*)$", re.MULTILINE)
 ENDED = re.compile(r"^(==========|=====UNSATISFIABLE=====)$", re.MULTILINE)

@@ -114,6 +114,7 @@ def learning(counted: dict[str, int]) -> dict[str, Any]:
         "nogoodLength": counted["literals"] / nogoods,
         "nogoodLevels": counted["lbd"] / nogoods,
         "nogoodMinimised": counted["minimised"] / nogoods,
+        "nogoodsShortened": counted["shortened"],
         "nogoodsTold": counted["told"],
         "nogoodsHeard": counted["heard"],
         "cores": counted["cores"],

@@ -25,6 +25,7 @@ class LearnStatistics(ctypes.Structure):
     minimised: i64  # literals removed by minimisation
     backjumps: i64  # conflicts that went back more than one level
     reductions: i64  # of the clauses
+    shortened: i64  # clauses, by vivification
     told: i64  # clauses sent to other blocks
     heard: i64  # clauses received from them
     explanations: i64  # of rows

@@ -1,0 +1,141 @@
+// Vivification: learned clauses become shorter by propagation (Piette, Hamadi, Saïs, ECAI 2008; for the clauses that a
+// learner keeps longest: Luo et al., IJCAI 2017).
+//
+// Before clauses are reduced, the literals of those of few levels are supposed to be false, one by one. Where that
+// fails, or makes another literal true, before the end, a part of the clause is a clause already. The analysis finds
+// it: what the fault rests on, each supposition with the threshold that is needed. The shorter clause takes the place
+// of the longer one. Where all literals but one are supposed to be false the clause itself makes that one true; then
+// literals are left out that the others had made false, or nothing is gained.
+//
+// That is worth a tenth of a learner's work (docs/measurements/learning.md#what-a-longer-run-buys).
+#pragma once
+
+#include "../core/interval.h"
+#include "ablation.h"
+#include "advance.h"
+#include "analyse.h"
+#include "clauses.h"
+#include "exchange.h"
+#include "explain.h"
+#include "lists.h"
+#include "literal.h"
+#include "log.h"
+#include "parts.h"
+#include "sides.h"
+#include "trail.h"
+#include "turns.h"
+#include "undo.h"
+#include "wake.h"
+#ifdef CHECK_EXPLANATIONS
+#include "check.h"
+#endif
+
+constexpr i32 VIVIFIED_SHARE = 10;  // one of so many units of work
+constexpr i32 MOST_VIVIFIED = 64;   // literals of a clause
+
+struct Vivifier {
+  i64 work;  // done so far
+};
+
+PART(Vivifier, vivifier);
+
+// Writes to learned(l) what the resolvent needs of suppositions, as a clause, behind the `size` literals that it has.
+DEVICE void write_suppositions(Learner& l, i32 size) {
+  Learned& clause = learned(l);
+  clause.size = size;
+  Literal needed;
+  for (i32 i = trail(l).size; (i = resolve_to_decision(l, i, &needed)) >= 0;) {
+    clause.literals[clause.size++] = negation(needed);
+  }
+  end_resolvent(l);
+}
+
+// The clause of the suppositions that make `a` true, and of `a`.
+DEVICE void explain_true(Learner& l, Literal a) {
+  begin_resolvent(l, trail(l).level);
+  require(l, a);
+  learned(l).literals[0] = a;
+  write_suppositions(l, 1);
+}
+
+// The clause of the suppositions that have failed.
+DEVICE void explain_failure(Learner& l) {
+  Reason why = reason_at(l, 0);
+  get_conflict(l, why);
+  begin_resolvent(l, trail(l).level);
+  require_all(l, why);
+  write_suppositions(l, 0);
+}
+
+enum Attempt { SHORTENED, AS_BEFORE, ASKED_TO_LEAVE };
+
+// Level 0: supposes literals to be false, until that fails or makes one true. SHORTENED with what that rests on in
+// learned(l); else the attempt came to nothing. Suppositions stay.
+DEVICE Attempt try_without(Learner& l, const Literal* literals, i32 size) {
+  for (i32 i = 0; i < size; ++i) {
+    if (is_false(l, literals[i])) continue;
+    if (is_true(l, literals[i])) {
+      explain_true(l, literals[i]);
+      return learned(l).size < size ? SHORTENED : AS_BEFORE;
+    }
+    if (!has_room_to_suppose(l)) return AS_BEFORE;
+    suppose(l, negation(literals[i]));
+    Outcome outcome = propagate(l);
+    if (outcome == CONFLICT) {
+      explain_failure(l);
+      return learned(l).size < size ? SHORTENED : AS_BEFORE;
+    }
+    if (outcome == LEAVE) return ASKED_TO_LEAVE;
+    if (outcome == FULL || progress(l).creeping >= 0) return AS_BEFORE;
+  }
+  return AS_BEFORE;
+}
+
+// Level 0: adds the shorter clause in learned(l), and lets the one before go.
+DEVICE void replace_clause(Learner& l, Clause* before) {
+  Learned& clause = learned(l);
+  clause.lbd = minimum(before->lbd, clause.size);
+#ifdef CHECK_EXPLANATIONS
+  check_learned(l);
+#endif
+  ++statistics(l).shortened;
+  tell_others(l);
+  add_clause(l);
+  if (!clauses(l).full) before->lbd = REPLACED;
+}
+
+// Level 0, at its fixpoint, and again afterwards, except for news. False when the learner is asked to leave.
+DEVICE bool vivify_clause(Learner& l, Clause* clause) {
+  Literal literals[MOST_VIVIFIED];
+  for (i32 i = 0; i < clause->size; ++i) literals[i] = literals_of(clause)[i];
+  clause->vivified = 1;
+  Attempt attempt = try_without(l, literals, clause->size);
+  backtrack(l, 0, false);
+  empty_queue(l);  // of what the suppositions have woken
+  if (attempt == SHORTENED) replace_clause(l, clause);
+  return attempt != ASKED_TO_LEAVE;
+}
+
+DEVICE bool is_worth_vivifying(const Clause* clause) {
+  bool kept = clause->lbd != STATED && clause->lbd <= KEPT_WHILE_USED;
+  return kept && !clause->vivified && clause->size > 2 && clause->size <= MOST_VIVIFIED;
+}
+
+DEVICE bool has_root_news(const Learner& l) { return trail(l).exhausted || trail(l).size > 0; }
+
+// Level 0, at its fixpoint: shortens clauses, for its share of the work. Whether level 0 has news.
+OUTLINE bool vivify(Learner& l) {
+  if (IS_LOGGED || is_left_out(WITHOUT_VIVIFICATION)) return false;
+  i64& work = vivifier(l).work;
+  const i32 end = clauses(l).end;
+  bool goes_on = !clauses(l).full && !lists(l).full;
+  for (i32 c = 0; c < end && goes_on && work * VIVIFIED_SHARE < work_done(l);) {
+    Clause* clause = clause_at(l, c);
+    c += clause_units(clause->size);
+    if (!is_worth_vivifying(clause)) continue;
+    const i64 before = work_done(l);
+    goes_on = vivify_clause(l, clause) && !has_root_news(l) && !clauses(l).full && !lists(l).full;
+    work += work_done(l) - before;
+  }
+  return has_root_news(l);
+}
