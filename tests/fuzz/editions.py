@@ -36,6 +36,7 @@ THRESHOLDS: dict[str, tuple[str, ...]] = {
     "EXCHANGE_SLOTS": ("1", "2", "4"),
     "FAILURES_SURE": ("1",),
     "FAILURE_LIMIT": ("1", "4"),
+    "FADING_CONFLICTS": ("1", "20"),
     "FIRST_REDUCTION": ("1", "5", "20"),
     "GLUCOSE_EXCESS": ("0.5", "1.0"),
     "GLUCOSE_LEAST": ("1", "3"),
@@ -47,6 +48,7 @@ THRESHOLDS: dict[str, tuple[str, ...]] = {
     "LUBY_UNIT": ("1", "3", "10"),
     "MOST_DOUBLINGS": ("1",),
     "MOST_FULL_RESTARTS": ("0", "1"),
+    "MOST_VIVIFIED": ("3", "4"),
     "OPEN_LEVELS": ("1", "4"),
     "POLL_EVERY": ("1", "3"),
     "PRIOR_NS": ("1",),
@@ -69,6 +71,7 @@ THRESHOLDS: dict[str, tuple[str, ...]] = {
     "TOLD_SIZE": ("1", "8"),
     "TRIES_A_VARIABLE": ("1", "2"),
     "TURN_CONFLICTS": ("1", "3", "10"),
+    "VIVIFIED_SHARE": ("1", "2"),
     "WISH_EVERY": ("1", "2"),
     "WORK_UNIT": ("1",),
 }

@@ -79,7 +79,7 @@ GLOSSARY = (
     Entry("nogoodLevels", LEARNED, "mean number of levels that the literals come from"),
     Entry("nogoodMinimised", LEARNED, "mean number of literals that minimisation removed"),
     Entry("cores", LEARNED, "sets of objective terms that cannot all be small"),
-    Entry("nogoodsShortened", LEARNED, "learned clauses of which propagation left a part"),
+    Entry("nogoodsShortened", LEARNED, "learned clauses made shorter"),
     Entry("nogoodsTold", LEARNED, "clauses that learners sent"),
     Entry("nogoodsHeard", LEARNED, "clauses that learners received"),
     Entry("reductions", LEARNED, "how often less useful clauses were forgotten"),
