@@ -56,7 +56,7 @@ DEVICE void require(Learner& l, Literal a) {
   i32 i = entry_of(l, a, trail(l).size);
   ASSERT(i >= 0 && entries[i].level <= s.level);
   if (before == NEVER_NEEDED) s.touched[s.n_touched++] = a.side;
-  if (before < 0) bump(l, var_of(a.side));
+  if (before < 0 && !s.is_tried) bump(l, var_of(a.side));
   bool was_open = before >= 0 && entries[before].level == s.level;
   if (entries[i].level == s.level && !was_open) ++s.open;
   s.entry[a.side] = i;
@@ -105,20 +105,30 @@ DEVICE void end_resolvent(Learner& l) {
 }
 
 // Resolves from behind entry `i` down to the next decision that the resolvent needs. Returns its entry, and in `needed`
-// what is needed of it; -1 where there is none.
+// what is needed of it; -1 where there is none. Entries passed are unlinked, as by `resolve`; `relink` ends that.
 DEVICE i32 resolve_to_decision(Learner& l, i32 i, Literal* needed) {
+  Trail& t = trail(l);
   Resolvent& s = resolvent(l);
   while (--i >= 0) {
-    const Entry e = trail(l).entries[i];
-    if (s.entry[e.side] != i) continue;
-    *needed = literal(e.side, s.k[e.side]);
-    s.entry[e.side] = NO_MORE_NEEDED;
-    if (e.reason == DECISION) break;
+    const Entry e = t.entries[i];
+    const bool is_needed = s.entry[e.side] == i;
+    if (is_needed) {
+      *needed = literal(e.side, s.k[e.side]);
+      s.entry[e.side] = NO_MORE_NEEDED;
+      if (e.reason == DECISION) break;
+    }
     Reason why = reason_at(l, 0);
-    explain(l, e.reason, *needed, i, why);
-    require_all(l, why);
+    if (is_needed) explain(l, e.reason, *needed, i, why);
+    t.last[e.side] = e.previous;
+    if (is_needed) require_all(l, why);
   }
   return i;
+}
+
+// Links all entries from `from` on again.
+DEVICE void relink(Learner& l, i32 from) {
+  Trail& t = trail(l);
+  for (i32 i = from; i < t.size; ++i) t.last[t.entries[i].side] = i;
 }
 
 // Resolves down to the first unique implication point and returns its entry. Entries passed are unlinked, or long
@@ -252,7 +262,6 @@ OUTLINE i32 analyse(Learner& l) {
   if (trail(l).level == 0) return refuse_space(l);
   Reason why = reason_at(l, 0);
   get_conflict(l, why);
-  Trail& t = trail(l);
   const i32 level = find_conflict_level(l, why);
   if (level == 0) return refuse_space(l);
   backtrack(l, level);
@@ -260,7 +269,7 @@ OUTLINE i32 analyse(Learner& l) {
   begin_resolvent(l, level);
   require_all(l, why);
   i32 point = resolve(l);
-  for (i32 i = point; i < t.size; ++i) t.last[t.entries[i].side] = i;
+  relink(l, point);
   i32 back = write_clause(l, point);
   count_levels(l);
   ASSERT(0 <= back && back < level && 0 < learned(l).lbd && learned(l).lbd <= learned(l).size);

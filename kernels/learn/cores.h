@@ -225,14 +225,18 @@ OUTLINE bool find_core(Learner& l, Supposition refuted) {
   s.core[s.n_core++] = refuted;
   begin_resolvent(l, trail(l).level);
   require(l, refuted.literal);
-  const Supposition* own = &refuted;
   Literal needed;
-  for (i32 i = trail(l).size; own && (i = resolve_to_decision(l, i, &needed)) >= 0;) {
-    own = supposition_of(l, trail(l).entries[i]);
-    if (own) s.core[s.n_core++] = {negation(needed), own->soft, own->kept};
+  bool good = true;
+  for (i32 i = trail(l).size; good;) {
+    i = resolve_to_decision(l, i, &needed);
+    if (i < 0) break;
+    const Supposition* own = supposition_of(l, trail(l).entries[i]);
+    good = own;
+    if (good) s.core[s.n_core++] = {negation(needed), own->soft, own->kept};
   }
   end_resolvent(l);
-  return own;
+  relink(l, 0);
+  return good;
 }
 
 // ---- what a core is worth

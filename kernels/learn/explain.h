@@ -18,6 +18,7 @@
 #include "log.h"
 #include "oracle.h"
 #include "parts.h"
+#include "resolvent.h"
 #include "posted.h"
 #include "rules.h"
 #include "rules_product.h"
@@ -160,7 +161,7 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
   log_by_clause(l, clause_at(l, reason >> 1)->name, a, t);
 #endif
   Clause* clause = clause_at(l, reason >> 1);
-  clause->used = 1;
+  if (!resolvent(l).is_tried) clause->used = 1;
   why.clause = literals_of(clause);
   why.count = clause->size;
   why.skipped = a.side;

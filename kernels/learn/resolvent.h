@@ -18,6 +18,7 @@ struct Resolvent {
   i32 n_touched;
   i32 level;  // of the conflict
   i32 open;   // the number of literals of that level
+  bool is_tried;  // it comes from an attempt (vivify.h), so no variable gains by it, and no clause is of use
 };
 
 PART(Resolvent, resolvent);

@@ -7,9 +7,11 @@
 // of the longer one. Where all literals but one are supposed to be false the clause itself makes that one true; then
 // literals are left out that the others had made false, or nothing is gained.
 //
-// That is worth a tenth of a learner's work (docs/measurements/learning.md#what-a-longer-run-buys).
+// That is worth a tenth of a learner's work (docs/measurements/learning.md#what-a-longer-run-buys). Nothing else changes
+// by an attempt: neither phases nor activities, nor which clauses have been of use.
 #pragma once
 
+#include "../core/assert.h"
 #include "../core/interval.h"
 #include "ablation.h"
 #include "advance.h"
@@ -21,6 +23,7 @@
 #include "literal.h"
 #include "log.h"
 #include "parts.h"
+#include "resolvent.h"
 #include "sides.h"
 #include "trail.h"
 #include "turns.h"
@@ -30,8 +33,9 @@
 #include "check.h"
 #endif
 
-constexpr i32 VIVIFIED_SHARE = 10;  // one of so many units of work
-constexpr i32 MOST_VIVIFIED = 64;   // literals of a clause
+constexpr i32 VIVIFIED_SHARE = 10;     // one of so many units of work
+constexpr i32 MOST_VIVIFIED = 64;      // literals of a clause
+constexpr i32 RESOLVED_WORK = 10000;  // of an attempt that is analysed, as in turns.h
 
 struct Vivifier {
   i64 work;  // done so far
@@ -39,23 +43,26 @@ struct Vivifier {
 
 PART(Vivifier, vivifier);
 
-// Writes to learned(l) what the resolvent needs of suppositions, as a clause, behind the `size` literals that it has.
-DEVICE void write_suppositions(Learner& l, i32 size) {
+// Adds what the resolvent needs of suppositions, negated, to the clause in learned(l).
+DEVICE void write_suppositions(Learner& l) {
   Learned& clause = learned(l);
-  clause.size = size;
   Literal needed;
-  for (i32 i = trail(l).size; (i = resolve_to_decision(l, i, &needed)) >= 0;) {
+  for (i32 i = trail(l).size;;) {
+    i = resolve_to_decision(l, i, &needed);
+    if (i < 0) break;
     clause.literals[clause.size++] = negation(needed);
   }
   end_resolvent(l);
+  relink(l, 0);
 }
 
-// The clause of the suppositions that make `a` true, and of `a`.
+// The clause of `a`, which is true, and of the suppositions that make it so.
 DEVICE void explain_true(Learner& l, Literal a) {
   begin_resolvent(l, trail(l).level);
   require(l, a);
   learned(l).literals[0] = a;
-  write_suppositions(l, 1);
+  learned(l).size = 1;
+  write_suppositions(l);
 }
 
 // The clause of the suppositions that have failed.
@@ -64,44 +71,47 @@ DEVICE void explain_failure(Learner& l) {
   get_conflict(l, why);
   begin_resolvent(l, trail(l).level);
   require_all(l, why);
-  write_suppositions(l, 0);
+  learned(l).size = 0;
+  write_suppositions(l);
 }
 
-enum Attempt { SHORTENED, AS_BEFORE, ASKED_TO_LEAVE };
+enum Attempt { RESOLVED, IN_VAIN, ASKED_TO_LEAVE };
 
-// Level 0: supposes literals to be false, until that fails or makes one true. SHORTENED with what that rests on in
-// learned(l); else the attempt came to nothing. Suppositions stay.
+// Level 0: supposes literals to be false, until that fails or makes one true. RESOLVED with the clause of that in
+// learned(l). Suppositions stay.
 DEVICE Attempt try_without(Learner& l, const Literal* literals, i32 size) {
   for (i32 i = 0; i < size; ++i) {
     if (is_false(l, literals[i])) continue;
     if (is_true(l, literals[i])) {
       explain_true(l, literals[i]);
-      return learned(l).size < size ? SHORTENED : AS_BEFORE;
+      return RESOLVED;
     }
-    if (!has_room_to_suppose(l)) return AS_BEFORE;
+    if (!has_room_to_suppose(l)) return IN_VAIN;
     suppose(l, negation(literals[i]));
     Outcome outcome = propagate(l);
     if (outcome == CONFLICT) {
       explain_failure(l);
-      return learned(l).size < size ? SHORTENED : AS_BEFORE;
+      return RESOLVED;
     }
     if (outcome == LEAVE) return ASKED_TO_LEAVE;
-    if (outcome == FULL || progress(l).creeping >= 0) return AS_BEFORE;
+    if (outcome == FULL || progress(l).creeping >= 0) return IN_VAIN;
   }
-  return AS_BEFORE;
+  return IN_VAIN;
 }
 
 // Level 0: adds the shorter clause in learned(l), and lets the one before go.
 DEVICE void replace_clause(Learner& l, Clause* before) {
   Learned& clause = learned(l);
+  ASSERT(before->lbd != STATED && clause.size < before->size);
   clause.lbd = minimum(before->lbd, clause.size);
 #ifdef CHECK_EXPLANATIONS
   check_learned(l);
 #endif
-  ++statistics(l).shortened;
   tell_others(l);
   add_clause(l);
-  if (!clauses(l).full) before->lbd = REPLACED;
+  if (clauses(l).full) return;
+  ++statistics(l).shortened;
+  before->lbd = REPLACED;
 }
 
 // Level 0, at its fixpoint, and again afterwards, except for news. False when the learner is asked to leave.
@@ -109,16 +119,29 @@ DEVICE bool vivify_clause(Learner& l, Clause* clause) {
   Literal literals[MOST_VIVIFIED];
   for (i32 i = 0; i < clause->size; ++i) literals[i] = literals_of(clause)[i];
   clause->vivified = 1;
+  resolvent(l).is_tried = true;
   Attempt attempt = try_without(l, literals, clause->size);
+  resolvent(l).is_tried = false;
   backtrack(l, 0, false);
   empty_queue(l);  // of what the suppositions have woken
-  if (attempt == SHORTENED) replace_clause(l, clause);
+  if (attempt == RESOLVED) vivifier(l).work += RESOLVED_WORK;
+  if (attempt == RESOLVED && learned(l).size < clause->size) replace_clause(l, clause);
+  if (attempt == ASKED_TO_LEAVE) --progress(l).polls;  // so the next look is at once
   return attempt != ASKED_TO_LEAVE;
 }
 
+// Of few levels, so that it stays for long, and not tried before.
 DEVICE bool is_worth_vivifying(const Clause* clause) {
   bool kept = clause->lbd != STATED && clause->lbd <= KEPT_WHILE_USED;
   return kept && !clause->vivified && clause->size > 2 && clause->size <= MOST_VIVIFIED;
+}
+
+// Level 0: whether the clause says nothing any more, so that the reduction drops it.
+DEVICE bool is_idle(const Learner& l, Clause* clause) {
+  for (i32 i = 0; i < clause->size; ++i) {
+    if (is_true(l, literals_of(clause)[i])) return true;
+  }
+  return false;
 }
 
 DEVICE bool has_root_news(const Learner& l) { return trail(l).exhausted || trail(l).size > 0; }
@@ -132,7 +155,7 @@ OUTLINE bool vivify(Learner& l) {
   for (i32 c = 0; c < end && goes_on && work * VIVIFIED_SHARE < work_done(l);) {
     Clause* clause = clause_at(l, c);
     c += clause_units(clause->size);
-    if (!is_worth_vivifying(clause)) continue;
+    if (!is_worth_vivifying(clause) || is_idle(l, clause)) continue;
     const i64 before = work_done(l);
     goes_on = vivify_clause(l, clause) && !has_root_news(l) && !clauses(l).full && !lists(l).full;
     work += work_done(l) - before;
