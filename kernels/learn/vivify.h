@@ -7,8 +7,8 @@
 // of the longer one. Where all literals but one are supposed to be false the clause itself makes that one true; then
 // literals are left out that the others had made false, or nothing is gained.
 //
-// That is worth a tenth of a learner's work (docs/measurements/learning.md#what-a-longer-run-buys). Nothing else changes
-// by an attempt: neither phases nor activities, nor which clauses have been of use.
+// That is worth a tenth of a learner's work (docs/measurements/learning.md#what-a-longer-run-buys). Nothing else
+// changes by an attempt: neither phases nor activities, nor which clauses have been of use.
 #pragma once
 
 #include "../core/assert.h"

@@ -15,8 +15,8 @@
 #include "../core/room.h"
 #include "../core/store.h"
 
-// Whether blocks walk. Not on a GPU: the calls below the solver's kernel cost it registers, and a kernel for walks alone
-// finds hardly more than threads of the CPU, with 100 times as many moves (docs/measurements/free-search.md).
+// Whether blocks walk. Not on a GPU: the calls below the solver's kernel cost it registers, and a kernel for walks
+// alone finds hardly more than threads of the CPU, with 100 times as many moves (docs/measurements/free-search.md).
 #ifndef WALKS
 #ifdef __CUDACC__
 #define WALKS 0
