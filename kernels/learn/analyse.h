@@ -111,16 +111,17 @@ DEVICE i32 resolve_to_decision(Learner& l, i32 i, Literal* needed) {
   Resolvent& s = resolvent(l);
   while (--i >= 0) {
     const Entry e = t.entries[i];
-    const bool is_needed = s.entry[e.side] == i;
-    if (is_needed) {
-      *needed = literal(e.side, s.k[e.side]);
-      s.entry[e.side] = NO_MORE_NEEDED;
-      if (e.reason == DECISION) break;
+    if (s.entry[e.side] != i) {
+      t.last[e.side] = e.previous;
+      continue;
     }
+    *needed = literal(e.side, s.k[e.side]);
+    s.entry[e.side] = NO_MORE_NEEDED;
+    if (e.reason == DECISION) break;
     Reason why = reason_at(l, 0);
-    if (is_needed) explain(l, e.reason, *needed, i, why);
+    explain(l, e.reason, *needed, i, why);
     t.last[e.side] = e.previous;
-    if (is_needed) require_all(l, why);
+    require_all(l, why);
   }
   return i;
 }

@@ -92,3 +92,11 @@ def test_an_edition_has_other_numbers_and_nothing_else(monkeypatch):
     monkeypatch.undo()
     compiler.source_hash.cache_clear()
     assert editions.use(0) == {} and compiler.source_hash() == usual
+
+
+def test_what_a_build_asserts_of_a_number_follows_it():
+    text = KERNELS[kernels_folder() / "core" / "abi_check.h"]
+    both = set(editions.numbers_of(text)) & set(editions.THRESHOLDS)
+    assert both  # a line asserts several
+    changed = editions.rewritten(text, dict.fromkeys(both, "1"))
+    assert all(f"SAME({name}, 1)" in changed for name in both)

@@ -19,7 +19,7 @@ from turbo_fzn.resources import kernels_folder
 
 # A macro, a constant, or what a build asserts of one that the host knows too.
 DEFINITION = re.compile(
-    r"^((?:#define +|constexpr \w+ |SAME\()(\w+)(?: +| = |, ))(\d+(?:\.\d+)?f?)(?=\);|;|\s|$)", re.MULTILINE
+    r"((?:^#define +|^constexpr \w+ |\bSAME\()(\w+)(?: +| = |, ))(\d+(?:\.\d+)?f?)(?=\);|;|\s|$)", re.MULTILINE
 )
 THRESHOLDS: dict[str, tuple[str, ...]] = {
     "BISECTIONS": ("1", "3"),
