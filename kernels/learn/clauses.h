@@ -279,10 +279,10 @@ DEVICE void rebuild_lists(Learner& l) {
   for (i32 c = 0; c < clauses(l).end; c += clause_units(clause_at(l, c)->size)) attach(l, c);
 }
 
-DEVICE bool wants_reduction(const Learner& l) {
-  const Clauses& s = clauses(l);
-  return s.full || lists(l).full || s.count > s.reduce_at;
-}
+// Whether a clause was lost, or is not watched, for lack of room.
+DEVICE bool lacks_room(const Learner& l) { return clauses(l).full || lists(l).full; }
+
+DEVICE bool wants_reduction(const Learner& l) { return lacks_room(l) || clauses(l).count > clauses(l).reduce_at; }
 
 // Level 0, settled: deletes clauses and rebuilds the lists. New units are in learned(l). Returns their number, or -1
 // when the space is exhausted.

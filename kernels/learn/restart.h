@@ -32,7 +32,6 @@
 #include "clauses.h"
 #include "decide.h"
 #include "heap.h"
-#include "lists.h"
 #include "literal.h"
 #include "parts.h"
 #include "sides.h"
@@ -114,7 +113,7 @@ DEVICE bool has_had_its_turn(const Learner& l) {
 
 DEVICE bool wants_restart(const Learner& l) {
   if (trail(l).level == 0) return false;
-  if (clauses(l).full || lists(l).full || has_had_its_turn(l)) return true;
+  if (lacks_room(l) || has_had_its_turn(l)) return true;
   const Restarts& s = restarts(l);
   if (restarts_by_levels(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
   return s.conflicts_here >= s.conflict_limit;

@@ -19,7 +19,6 @@
 #include "clauses.h"
 #include "exchange.h"
 #include "explain.h"
-#include "lists.h"
 #include "literal.h"
 #include "log.h"
 #include "parts.h"
@@ -33,9 +32,9 @@
 #include "check.h"
 #endif
 
-constexpr i32 VIVIFIED_SHARE = 10;     // one of so many units of work
-constexpr i32 MOST_VIVIFIED = 64;      // literals of a clause
-constexpr i32 RESOLVED_WORK = 10000;  // of an attempt that is analysed, as in turns.h
+constexpr i32 VIVIFIED_SHARE = 10;  // one of so many units of work
+constexpr i32 MOST_VIVIFIED = 64;  // literals of a clause
+constexpr i32 RESOLVED_WORK = CONFLICT_WORK / 2;  // of an attempt that is analysed: its clause is not minimised
 
 struct Vivifier {
   i64 work;  // done so far
@@ -151,13 +150,13 @@ OUTLINE bool vivify(Learner& l) {
   if (IS_LOGGED || is_left_out(WITHOUT_VIVIFICATION)) return false;
   i64& work = vivifier(l).work;
   const i32 end = clauses(l).end;
-  bool goes_on = !clauses(l).full && !lists(l).full;
+  bool goes_on = !lacks_room(l);
   for (i32 c = 0; c < end && goes_on && work * VIVIFIED_SHARE < work_done(l);) {
     Clause* clause = clause_at(l, c);
     c += clause_units(clause->size);
     if (!is_worth_vivifying(clause) || is_idle(l, clause)) continue;
     const i64 before = work_done(l);
-    goes_on = vivify_clause(l, clause) && !has_root_news(l) && !clauses(l).full && !lists(l).full;
+    goes_on = vivify_clause(l, clause) && !has_root_news(l) && !lacks_room(l);
     work += work_done(l) - before;
   }
   return has_root_news(l);

@@ -218,7 +218,7 @@ def test_root_bounds_go_to_a_running_gpu(fake_gpu):
 
 
 def test_a_learner_tells_what_holds_at_its_root_and_hears_what_holds_at_others():
-    settings = {"blocks": 1, "roles": ("finder",), "learn_bytes": 2**24}
+    settings = {"blocks": 1, "roles": ("prover",), "learn_bytes": 2**24}
     teller = OpenEngine(golomb(7), **settings)
     teller.run()
     roots = teller.roots()
@@ -227,7 +227,7 @@ def test_a_learner_tells_what_holds_at_its_root_and_hears_what_holds_at_others()
     hearer.common.best = 25
     hearer.tighten(roots)
     assert hearer.run() == [] and hearer.complete
-    assert sum(hearer.counted("failures")) < sum(teller.counted("failures")) / 5
+    assert sum(hearer.counted("failures")) < sum(teller.counted("failures")) / 100
 
 
 def sides_of_root(engine: OpenEngine) -> np.ndarray:
