@@ -20,16 +20,10 @@ from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.goal import goal_of
 from turbo_fzn.tnf.language import TNF
 
-# In free search: the number of blocks from which on there is one with this role. With fewer, there is a soloist.
-TO_OPTIMISE = {"prover": 3, "finder": 3, "follower": 6, "cores": 5}
-TO_SATISFY = {"finder": 3, "prover": 3, "follower": 6}
 # With an annotation and without free search: the roles in optimisation (True) and in satisfaction.
 AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
-# Beside a GPU, which has enough blocks for other methods: these roles cyclically, except for one block that searches
-# neighbourhoods until the GPU does.
-BESIDE_GPU = ("prover", "finder", "follower", "soloist", "cores")
-# Where only learners search: cyclically.
-ALONE = ("soloist", "finder", "prover", "follower", "cores")
+LEAST_TEAM = 3  # blocks; fewer have a soloist
+OTHERS = 4  # of so many blocks, or fewer, one does not learn
 
 
 # The sets of variables that learners decide first, with equal work each
@@ -37,16 +31,26 @@ ALONE = ("soloist", "finder", "prover", "follower", "cores")
 IN_TURN = ("all", "truths", "labelled")
 
 
-# Of a team, what a role decides first where it is not IN_TURN. A finder with all variables is what the others, which
-# take turns, are not (docs/measurements/learning.md#a-finder-in-a-team).
-IN_A_TEAM = {"finder": ("all",)}
-
-
 class Learner(NamedTuple):
     """A block that learns: its role, and the sets of variables that it decides first, with equal work each."""
 
     role: str
     sets: tuple[str, ...] = IN_TURN
+
+
+# The learners of free search, in the order in which they join, and then from the start again. Some keep to one set,
+# since a proof that needs it takes several times as long where sets change (docs/measurements/learning.md#teams).
+TEAM = (
+    Learner("prover"),
+    Learner("finder", ("all",)),
+    Learner("finder", ("labelled",)),
+    Learner("cores", ("labelled",)),
+    Learner("follower", ("all",)),
+    Learner("finder", ("truths",)),
+    Learner("follower", ("labelled",)),
+)
+# Where only learners search: cyclically.
+ALONE = (Learner("soloist"), Learner("finder", ("all",)), Learner("prover"), Learner("follower"), Learner("cores"))
 
 
 def named_learner(text: str) -> Learner:
@@ -82,7 +86,7 @@ def choose_learners(
     if names_of(options) != ("auto",):
         return named[:blocks]
     if free:
-        return tuple(map(_member, _roles_of_free_search(tnf, blocks, beside_gpu)))
+        return _team(tnf, blocks, beside_gpu)
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
@@ -102,18 +106,15 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
     named = tuple(learner for learner in named_learners(options) if learner.role in methods)
     if names_of(options) != ("auto",):
         return named[:blocks]
-    roles = [role for role in ALONE if role in methods]
-    first = [] if free else [role for role in roles if role == "follower"]
-    return tuple(map(_member, [*first, *islice(cycle(roles), blocks)][:blocks]))
+    members = [learner for learner in ALONE if learner.role in methods]
+    first = [] if free else [learner for learner in members if learner.role == "follower"]
+    return tuple([*first, *islice(cycle(members), blocks)][:blocks])
 
 
-def _member(role: str) -> Learner:
-    return Learner(role, IN_A_TEAM.get(role, IN_TURN))
-
-
-def _roles_of_free_search(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[str, ...]:
-    if beside_gpu and blocks > 2:
-        return tuple(BESIDE_GPU[i % len(BESIDE_GPU)] for i in range(blocks - 1))
-    table = TO_OPTIMISE if tnf.sense else TO_SATISFY
-    left_out = () if goal_of(tnf) else ("cores",)
-    return tuple(role for role, least in table.items() if blocks >= least and role not in left_out) or ("soloist",)
+def _team(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[Learner, ...]:
+    """The learners of free search. A GPU has enough blocks for other methods, so all but one block learn beside it."""
+    if blocks < LEAST_TEAM:
+        return (Learner("soloist"),)
+    others = 1 if beside_gpu else max(1, blocks // OTHERS)
+    members = [learner for learner in TEAM if learner.role != "cores" or goal_of(tnf)]
+    return tuple(islice(cycle(members), blocks - others))
