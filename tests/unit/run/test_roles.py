@@ -14,7 +14,6 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.roles import IN_TURN, TEAM
 from turbo_fzn.tnf.language import TNF
 
-
 TWICE = ("prover", "finder", "finder")  # who joins when the team begins again
 
 
