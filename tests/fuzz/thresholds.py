@@ -220,6 +220,8 @@ ENGINE: dict[str, Values] = {
     "run.prepare.OCTAGON_ROUNDS": (1,),
     "run.policy.FREE_THREADS": (1, 3),
     "run.policy.SHARE_BESIDE_ONE": (1.0,),
+    "run.roles.LEAST_TEAM": (2, 5),
+    "run.roles.OTHERS": (2, 16),
     "run.judge.BATCH_ELEMENTS": (1, 10),
     "run.unbounded.MOST_CHECKS": (0, 3),
     "run.unbounded.MOST_LOOKED_AT": (0, 3),
