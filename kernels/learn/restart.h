@@ -22,8 +22,7 @@
 //
 // A soloist is the only learner, so it takes the roles of the others in turn, with the same clauses and activities, as
 // SAT solvers alternate between long and short runs (Oh, SAT 2015; Biere, Fleury 2020). Turns are counted in conflicts
-// and become longer, so that each role gets its share of any time, and in the end enough time. Most of them keep to one
-// set of decisions, with which that role proves more than with sets in turn.
+// and become longer, so that each role gets its share of any time, and in the end enough time.
 #pragma once
 
 #include "../core/assert.h"
@@ -47,21 +46,9 @@ constexpr double RECENT_SHARE = 1.0 / 32;
 constexpr double USUAL_SHARE = 1.0 / 8192;
 constexpr i32 PROBE_EVERY = 3;       // runs
 constexpr i32 WISH_EVERY = 4;        // runs of a finder
-constexpr i32 ANY_SET = -1;
+constexpr i32 N_TURNS = 5;           // of a soloist, before it starts over with longer ones
 constexpr i32 TURN_CONFLICTS = 500;  // of the first N_TURNS turns; the next ones have 500 more, and so on
 constexpr i64 LONGEST_LEAP = (i64)1 << 60;
-
-// The turns of a soloist, before it starts over with longer ones. What each decides first is what a member of a team
-// with that role does (turbo_fzn/run/roles.py); every second time it is `other_set`.
-struct Turn { i32 part, set, other_set; };
-constexpr i32 N_TURNS = 5;
-constexpr Turn TURNS[N_TURNS] = {
-    {METHOD_FINDER, DECIDE_LABELLED, DECIDE_LABELLED},
-    {METHOD_PROVER, ANY_SET, ANY_SET},
-    {METHOD_FINDER, DECIDE_ALL, DECIDE_TRUTHS},
-    {METHOD_CORES, DECIDE_LABELLED, DECIDE_LABELLED},
-    {METHOD_FOLLOWER, DECIDE_ALL, DECIDE_ALL},
-};
 
 struct Restarts {
   i32 role, part;  // `part` is its current role, which differs from `role` for a soloist only
@@ -141,10 +128,10 @@ DEVICE i32 seeker_of_bounds(const Learner& l) {
 // turn as a follower is left out.
 DEVICE i32 next_part(Learner& l) {
   if (restarts(l).role == METHOD_FOLLOWER) return restarts(l).turns++ % 2 ? METHOD_PROVER : METHOD_FOLLOWER;
-  i32 part = TURNS[restarts(l).turns++ % N_TURNS].part;
-  if (part == METHOD_CORES) return seeker_of_bounds(l);
+  const i32 parts[N_TURNS] = {METHOD_FINDER, METHOD_PROVER, METHOD_FINDER, seeker_of_bounds(l), METHOD_FOLLOWER};
+  i32 part = parts[restarts(l).turns++ % N_TURNS];
   if (part != METHOD_FOLLOWER || problem(l)->n_strategies > FIRST_ANNOTATED) return part;
-  return TURNS[restarts(l).turns++ % N_TURNS].part;
+  return parts[restarts(l).turns++ % N_TURNS];
 }
 
 DEVICE void take_part(Learner& l) {
@@ -170,15 +157,6 @@ DEVICE i32 least_worked_set(const i64* work, i32 sets, i32 last) {
   return next;
 }
 
-// The sets of a soloist in the last of its `turns`, of those that it may use (bits).
-DEVICE i32 sets_of_turn(i32 turns, i32 sets) {
-  ASSERT(turns > 0);
-  const Turn& last = TURNS[(turns - 1) % N_TURNS];
-  i32 set = (turns - 1) / N_TURNS % 2 ? last.other_set : last.set;
-  i32 kept = set == ANY_SET ? sets : sets & 1 << set;
-  return kept ? kept : sets;
-}
-
 // Adds the work since the last restart to the current set, and takes the next one.
 DEVICE void take_set(Learner& l) {
   Restarts& s = restarts(l);
@@ -186,7 +164,6 @@ DEVICE void take_set(Learner& l) {
   s.set_work[heap(l).set] += now - s.set_since;
   s.set_since = now;
   i32 sets = problem(l)->decides[block(l).index];
-  if (s.role == METHOD_SOLOIST) sets = sets_of_turn(s.turns, sets);
   i32 next = least_worked_set(s.set_work, sets, heap(l).set);
   ASSERT(sets >> next & 1);
   decide_first(l, next);

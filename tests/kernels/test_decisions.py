@@ -94,20 +94,6 @@ def test_the_next_set_is_one_that_was_named_with_the_least_work_and_of_several_t
     assert cpu_rows(32).next_set(column.ctypes.data, sum(1 << one for one in named), last) == expected
 
 
-SOLOIST = (  # what it decides first in its turns: finder, prover, finder, one for cores, follower
-    (["labelled"], DECISION_SETS, ["all"], ["labelled"], ["all"]),
-    (["labelled"], DECISION_SETS, ["truths"], ["labelled"], ["all"]),
-)
-
-
-@given(turns=st.integers(1, 40), named=st.sets(st.sampled_from(DECISION_SETS), min_size=1))
-def test_each_turn_of_a_soloist_has_its_set_or_those_that_were_named(turns, named):
-    wanted = SOLOIST[(turns - 1) // 5 % 2][(turns - 1) % 5]
-    expected = named & set(wanted) or named
-    bits = [sum(1 << DECISION_SETS.index(one) for one in names) for names in (named, expected)]
-    assert cpu_rows(32).sets_in_turn(turns, bits[0]) == bits[1]
-
-
 @pytest.mark.parametrize(
     "sets", [*(pytest.param(one, marks=pytest.mark.slow) for one in DECISION_SETS), "+".join(DECISION_SETS)]
 )

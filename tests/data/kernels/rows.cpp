@@ -52,8 +52,6 @@ extern "C" i32 learns_with_fused_rows(const Problem* problem, i32 index) {
 // See restart.h.
 extern "C" i32 next_set(const i64* work, i32 sets, i32 last) { return least_worked_set(work, sets, last); }
 
-extern "C" i32 sets_in_turn(i32 turns, i32 sets) { return sets_of_turn(turns, sets); }
-
 extern "C" i32 delay_after(i32 last, i32 found) { return next_delay(last, found != 0); }
 
 // See softs.h: a side that pays for the pieces (unit, from and to of each), in ascending order, and then `weight` less
