@@ -97,8 +97,10 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   return b;
 }
 
-// Whether the block searches neighbourhoods and restarts, by its share of them.
+// Whether the block searches neighbourhoods and restarts, by its share of them. A learner that has no memory to learn
+// does not: somebody has to complete the proof.
 DEVICE bool is_free_searcher(const Problem* p, i32 index) {
+  if (is_learner(p, index)) return false;
   return (i64)index * p->lns_percent / 100 != (i64)(index + 1) * p->lns_percent / 100;
 }
 

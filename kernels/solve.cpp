@@ -8,9 +8,9 @@
 #include "core/store.h"
 #include "learn/exchange.h"
 #include "learn/learner.h"
-#include "learn/parts.h"
 #include "learn/posted.h"
 #include "search/incumbent.h"
+#include "search/task.h"
 #include "search/units.h"
 #include "solver.h"
 

@@ -15,6 +15,7 @@
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/room.h"
+#include "../search/task.h"
 #include "../search/units.h"
 #include "ablation.h"
 #include "clauses.h"

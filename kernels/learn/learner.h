@@ -304,11 +304,8 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-static_assert((N_METHODS - FIRST_LEARNER) % 2 == 1, "each role has fused rows always, or never");
-
 // Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Every second one has, since neither way is better on all
-// models: with fewer variables a learner is faster, with more its clauses can be stronger. Roles come in turn, an odd
-// number of them, so this halves each role.
+// models: with fewer variables a learner is faster, with more its clauses can be stronger.
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
@@ -331,7 +328,7 @@ DEVICE Problem rows_of(const Block& b) {
 }
 
 // Runs a learner in `memory`, of problem->learn_bytes zeros. False when that is too little, so that the block must
-// search in another way: the learner has not begun, or, where it is the only block, has given up.
+// search in another way: the learner has not begun, or has given up.
 OUTLINE bool run_learner(Block& b, char* memory) {
   Problem own = rows_of(b);
   const Problem* p = &own;
@@ -355,5 +352,5 @@ OUTLINE bool run_learner(Block& b, char* memory) {
     statistics(b).peak_level = trail(l).peak_level;
   }
   keep_books(b);
-  return !restarts(l).gave_up || p->n_blocks > 1;
+  return !restarts(l).gave_up;
 }

@@ -7,9 +7,6 @@
 
 #include "../core/store.h"
 
-// Whether the block learns, and does not search the tree or neighbourhoods.
-DEVICE bool is_learner(const Problem* p, i32 block) { return p->roles && p->roles[block] >= FIRST_LEARNER; }
-
 // In a learner's model with fused rows (turbo_fzn/tnf/fuse.py): whether fused rows replace this row, and whether no row
 // is left that has this variable.
 DEVICE bool is_absorbed(const Problem* p, i32 row) { return p->n_links && p->absorbed[row]; }

@@ -28,6 +28,7 @@
 #include "../core/assert.h"
 #include "../core/interval.h"
 #include "../core/luby.h"
+#include "../search/task.h"
 #include "ablation.h"
 #include "clauses.h"
 #include "decide.h"

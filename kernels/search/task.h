@@ -30,6 +30,9 @@ struct Task {
 
 DEVICE Task& task(const Block& b);
 
+// Whether the block learns, and does not search the tree or neighbourhoods.
+DEVICE bool is_learner(const Problem* p, i32 block) { return p->roles && p->roles[block] >= FIRST_LEARNER; }
+
 // The proved lower bound of sense * objective, by the blocks or by the host.
 DEVICE i64 proved_bound(const Common* common) {
   i64 own = global_load(&common->bound), told = global_load(&common->host_bound);

@@ -222,6 +222,7 @@ ENGINE: dict[str, Values] = {
     "run.policy.SHARE_BESIDE_ONE": (1.0,),
     "run.roles.LEAST_TEAM": (2, 5),
     "run.roles.OTHERS": (2, 16),
+    "run.roles.RANK_OTHERS": (1, 8),
     "run.judge.BATCH_ELEMENTS": (1, 10),
     "run.unbounded.MOST_CHECKS": (0, 3),
     "run.unbounded.MOST_LOOKED_AT": (0, 3),

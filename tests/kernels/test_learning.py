@@ -145,6 +145,16 @@ def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):
     assert result.statistics["nogoods"] == 0
 
 
+@pytest.mark.parametrize("threads", [2, 8])
+def test_where_no_learner_has_memory_the_tree_is_searched(monkeypatch, threads):
+    """All blocks that do not learn restart, which proves little."""
+    monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 1000)
+    entry = example("rota")
+    result = solve_text(text_of(entry), arch="cpu", free_search=True, threads=threads, relaxation="off")
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", entry["figure"])
+    assert result.statistics["nogoods"] == 0 and result.statistics["treeTries"] > 0
+
+
 CREEPING = """
 var 0..100000: x;
 var 0..100000: y;

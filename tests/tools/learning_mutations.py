@@ -31,6 +31,8 @@ LEARNING = [
            "if ((sets >> set & 1) && (next", "if ((next", "test_decisions.py -k next_set"),
     kernel("learners", "sets are not taken by their work", "learn/restart.h",
            "work[set] < work[next]", "false", "test_decisions.py -k next_set"),
+    kernel("learners", "one without memory restarts, as others do", "block.h",
+           "  if (is_learner(p, index)) return false;\n", "", "test_learning.py -k no_learner_has_memory"),
     kernel("learners", "sets take no turns", "learn/restart.h",
            "  take_part(l);\n  take_set(l);", "  take_part(l);", "test_decisions.py -k turns"),
     kernel("learners", "a seed changes nothing", "learn/learner.h",

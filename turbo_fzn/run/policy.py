@@ -240,12 +240,14 @@ def _has_portfolio(case: _Case, way: _Way) -> bool:
 
 def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[str]) -> tuple[int, frozenset[str]]:
     """(share in per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; a single
-    one, and all in optimisation, do only that if a learner, or their own restarts, can complete the proof."""
+    one does only that if a learner, or its own restarts, can complete the proof. So do all of them in free search for
+    an optimum, where no fewer threads learn, unless ranks share the tree."""
     lns = case.options.lns
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
     others = way.threads - n_learners
-    if n_learners and (others == 1 or (others and case.tnf.sense)):
+    proofs_are_learners = way.free and case.tnf.sense != 0 and others <= n_learners and not case.machine.is_rank
+    if n_learners and (others == 1 or (others and proofs_are_learners)):
         return 100, methods
     if way.free and way.threads == 1 and not n_learners and methods & RESTARTS:
         return 100, methods - {"tree"}

@@ -2,7 +2,7 @@
 
 A prover restarts often and probes the objective's bound, a finder restarts rarely and stays near the incumbent, a
 follower makes the annotation's decisions, one for cores seeks terms of the objective that cannot all be small; a
-soloist does all of these in turn. The other blocks search the tree and neighbourhoods, as without learners.
+soloist does all of these in turn. The other blocks search the tree and neighbourhoods (policy.py says how many which).
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from turbo_fzn.tnf.language import TNF
 # With an annotation and without free search: the roles in optimisation (True) and in satisfaction.
 AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
 LEAST_TEAM = 3  # blocks; fewer have a soloist
-OTHERS = 4  # of so many blocks, or fewer, one does not learn
+OTHERS = 4  # of so many blocks one does not learn, and at least one of all
+RANK_OTHERS = 2  # likewise of a rank without a GPU, which shares the tree
 
 
 # The sets of variables that learners decide first, with equal work each
@@ -86,7 +87,8 @@ def choose_learners(
     if names_of(options) != ("auto",):
         return named[:blocks]
     if free:
-        return _team(tnf, blocks, beside_gpu)
+        share = RANK_OTHERS if is_rank else OTHERS  # a GPU has enough blocks for other methods
+        return _team(tnf, blocks, 1 if beside_gpu else max(1, blocks // share))
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
@@ -111,10 +113,9 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
     return tuple([*first, *islice(cycle(members), blocks)][:blocks])
 
 
-def _team(tnf: TNF, blocks: int, beside_gpu: bool) -> tuple[Learner, ...]:
-    """The learners of free search. A GPU has enough blocks for other methods, so all but one block learn beside it."""
+def _team(tnf: TNF, blocks: int, others: int) -> tuple[Learner, ...]:
+    """The learners of free search: all blocks but `others`; with few blocks a soloist."""
     if blocks < LEAST_TEAM:
         return (Learner("soloist"),)
-    others = 1 if beside_gpu else max(1, blocks // OTHERS)
     members = [learner for learner in TEAM if learner.role != "cores" or goal_of(tnf)]
     return tuple(islice(cycle(members), blocks - others))

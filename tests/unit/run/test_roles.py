@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -11,7 +12,7 @@ from turbo_fzn.run.engines import cpu_settings
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import decide
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.roles import IN_TURN, TEAM
+from turbo_fzn.run.roles import IN_TURN, TEAM, Learner, choose_alone, choose_learners
 from turbo_fzn.tnf.language import TNF
 
 TWICE = ("prover", "finder", "finder")  # who joins when the team begins again
@@ -65,6 +66,44 @@ def test_members_of_a_team_differ_in_what_they_decide_first(asked, sets):
     options = Options(free_search=True, **asked)
     decision = decide(tnf, options, Machine(2, "none"), wanted=1)
     assert list(cpu_settings(decision, options).decides) == sets
+
+
+@pytest.mark.parametrize(("threads", "learners", "percent"), [(3, 2, 100), (4, 2, 50), (8, 4, 50)])
+def test_half_of_a_rank_without_a_gpu_search_the_tree_and_neighbourhoods(threads, learners, percent):
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    options = Options(free_search=True, threads=threads)
+    decision = decide(tnf, options, Machine(8, "none", is_rank=True), wanted=1)
+    assert decision.learners == (Learner("prover"), *TEAM[1:3], Learner("follower", ("all",)))[:learners]
+    assert decision.cpu_lns_percent == percent
+
+
+def test_one_for_cores_decides_labelled_variables_first_and_a_lone_team_has_other_sets():
+    text = "".join(f"var 0..9: x{i};" for i in range(3)) + "var 0..27: z;"
+    text += "constraint int_lin_eq([1,1,1,-1],[x0,x1,x2,z],0); solve minimize z;"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    assert choose_learners(tnf, Options(), 5, True)[3] == Learner("cores", ("labelled",))
+    alone = choose_alone(Options(), 6, True, frozenset(METHODS))
+    roles = ("soloist", "finder", "prover", "follower", "cores", "soloist")
+    assert alone == tuple(Learner(role, ("all",) if role == "finder" else IN_TURN) for role in roles)
+
+
+@pytest.mark.parametrize(
+    ("goal", "flags", "is_rank", "percent"),
+    [
+        ("minimize x", {"free_search": True, "threads": 8}, False, 100),
+        ("minimize x", {"free_search": True, "threads": 8}, True, 50),
+        ("satisfy", {"free_search": True, "threads": 8}, False, 50),
+        ("satisfy", {"free_search": True, "threads": 3}, False, 100),
+        ("minimize x", {"free_search": True, "threads": 4, "learn": "prover"}, False, 50),
+        ("minimize x", {"threads": 4, "lns": "on"}, False, 50),
+        ("minimize x", {"free_search": True, "threads": 1}, False, 50),
+    ],
+)
+def test_all_others_search_neighbourhoods_where_most_learn_in_free_search_for_an_optimum(goal, flags, is_rank, percent):
+    text = f"var 0..9: x; solve :: int_search([x], input_order, indomain_min, complete) {goal};"
+    tnf = prepare(parse_text(text), Options(), Interrupt()).tnf
+    options = Options(**flags)
+    assert decide(tnf, options, Machine(8, "none", is_rank=is_rank), wanted=1).cpu_lns_percent == percent
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 5])
