@@ -178,13 +178,14 @@ def test_bounds_that_creep_through_a_large_domain_end_in_a_proof(maybe_checked, 
     assert result.statistics["explanationErrors"] == 0
 
 
-@pytest.mark.parametrize("role", LEARNERS)
-def test_where_a_learner_that_is_alone_gives_up_the_search_goes_on(monkeypatch, role):
-    """Its trail is too short for what creeps. It left, and the run ended as unknown long before its time was over."""
+@pytest.mark.parametrize("team", [*((role,) for role in LEARNERS), ("finder", "prover")], ids="+".join)
+def test_where_all_learners_give_up_the_search_goes_on(monkeypatch, team):
+    """Their trails are too short for what creeps. They left, and the run ended as unknown long before its time was
+    over."""
     monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 200_000)
-    result = solve(CREEPING, (role,), simplify=False, relaxation="off")
+    result = solve(CREEPING, team, simplify=False, relaxation="off")
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 0)
-    assert result.statistics[f"{role}Tries"] == 1
+    assert all(result.statistics[f"{role}Tries"] == 1 for role in team)
 
 
 FUNCTIONS_THAT_CREEP = """

@@ -76,7 +76,7 @@ TURNS = [
     kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "test_turns.py"),
     kernel("turns", "a learner gives up the search, too", "learn/learner.h",
-           "return !restarts(l).gave_up;", "return true;", "test_learning.py -k gives_up"),
+           "return !restarts(l).gave_up;", "return true;", "test_learning.py -k give_up"),
 ]  # fmt: skip
 
 TABLE_TESTS = "test_tables.py"
