@@ -27,8 +27,9 @@ from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)
 TEAMS = (  # of blocks that learn
-    *("prover", "finder", "follower", "soloist", "cores"),
+    *("prover", "finder", "follower", "soloist", "cores", "auto"),
     *("prover,finder", "finder,follower,prover", "cores,finder", "prover,cores"),
+    "finder:all,finder:labelled,cores:labelled,follower:all,finder:truths,follower:labelled,prover",
 )
 MOST_END = 2**32  # of domains, beyond which a model may be refused
 SECONDS = 100  # a small model that takes longer hangs, on any machine
