@@ -153,11 +153,12 @@ DEVICE void adopt_units(Learner& l) {
   }
 }
 
-// Level 0: adopts the units and clauses that others have sent since the last call.
+// Level 0: adopts the units and clauses that others have sent since the last call. A follower adopts units only: along
+// one order its clauses tell of the state that earlier decisions have led to, and those of others spoil that.
 DEVICE void hear_others(Learner& l) {
   const Problem* p = problem(l);
   adopt_units(l);
-  if (!p->exchange) return;
+  if (!p->exchange || p->roles[block(l).index] == METHOD_FOLLOWER) return;
   for (i32 other = 0; other < p->n_blocks && !trail(l).exhausted; ++other) {
     if (other == block(l).index || !is_learner(p, other)) continue;
     const ExchangeRing* ring = ring_of(p, other);

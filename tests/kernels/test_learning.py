@@ -145,6 +145,13 @@ def test_a_learner_without_memory_searches_like_the_rest(monkeypatch):
     assert result.statistics["nogoods"] == 0
 
 
+def test_followers_tell_clauses_and_hear_none():
+    entry = example("removal")
+    result = solve(text_of(entry), ("follower", "follower"), relaxation="off")
+    assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", entry["figure"])
+    assert result.statistics["nogoodsTold"] > 0 == result.statistics["nogoodsHeard"]
+
+
 @pytest.mark.parametrize("threads", [2, 8])
 def test_where_no_learner_has_memory_the_tree_is_searched(monkeypatch, threads):
     """All blocks that do not learn restart, which proves little."""

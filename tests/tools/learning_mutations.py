@@ -13,6 +13,8 @@ LEARNING = [
            "if (another) return !watch_instead(l, watcher->clause, literals, another);",
            "if (another && watch_instead(l, watcher->clause, literals, another)) return false;",
            "test_learning.py -k full_memory"),
+    kernel("learners", "a follower hears clauses, too", "learn/exchange.h",
+           " || p->roles[block(l).index] == METHOD_FOLLOWER", "", "test_learning.py -k hear_none"),
     kernel("learners", "they tell each other nothing", "learn/exchange.h",
            "if (!problem(l)->exchange || is_left_out(WITHOUT_SHARING) || !is_told(l)) return;", "return;",
            "test_learning.py -k hear"),
