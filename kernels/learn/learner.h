@@ -305,7 +305,8 @@ DEVICE void search_learning(Learner& l) {
 }
 
 // Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Every second one has, since neither way is better on all
-// models: with fewer variables a learner is faster, with more its clauses can be stronger.
+// models: with fewer variables a learner is faster, with more its clauses can be stronger. The members of a team come
+// again after an odd number of others (turbo_fzn/run/roles.py), so this halves each of them.
 DEVICE bool has_fused_rows(const Block& b) {
   i32 number = 0;  // among the learners
   for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);

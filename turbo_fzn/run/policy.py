@@ -246,8 +246,8 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
     others = way.threads - n_learners
-    proofs_are_learners = way.free and case.tnf.sense != 0 and others <= n_learners and not case.machine.is_rank
-    if n_learners and (others == 1 or (others and proofs_are_learners)):
+    most_learn = way.free and case.tnf.sense != 0 and others <= n_learners and not case.machine.is_rank
+    if n_learners and (others == 1 or (others and most_learn)):
         return 100, methods
     if way.free and way.threads == 1 and not n_learners and methods & RESTARTS:
         return 100, methods - {"tree"}

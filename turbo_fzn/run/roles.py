@@ -40,7 +40,8 @@ class Learner(NamedTuple):
 
 
 # The learners of free search, in the order in which they join, and then from the start again. Some keep to one set,
-# since a proof that needs it takes several times as long where sets change (docs/measurements/learning.md#teams).
+# since a proof that needs it takes several times as long where sets change (docs/measurements/learning.md#teams). They
+# are an odd number, so that who joins again has fused rows, and has none, by turns (kernels/learn/learner.h).
 TEAM = (
     Learner("prover"),
     Learner("finder", ("all",)),
@@ -50,7 +51,7 @@ TEAM = (
     Learner("finder", ("truths",)),
     Learner("follower", ("labelled",)),
 )
-# Where only learners search: cyclically.
+# Where only learners search: cyclically, and an odd number, too.
 ALONE = (Learner("soloist"), Learner("finder", ("all",)), Learner("prover"), Learner("follower"), Learner("cores"))
 
 
@@ -87,8 +88,7 @@ def choose_learners(
     if names_of(options) != ("auto",):
         return named[:blocks]
     if free:
-        share = RANK_OTHERS if is_rank else OTHERS  # a GPU has enough blocks for other methods
-        return _team(tnf, blocks, 1 if beside_gpu else max(1, blocks // share))
+        return _team(tnf, blocks, _others(blocks, beside_gpu, is_rank))
     return tuple(map(Learner, AS_ANNOTATED[tnf.sense != 0] if tnf.annotated and not is_rank else ()))
 
 
@@ -113,9 +113,16 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
     return tuple([*first, *islice(cycle(members), blocks)][:blocks])
 
 
+def _others(blocks: int, beside_gpu: bool, is_rank: bool) -> int:
+    """How many blocks do not learn in free search. A GPU has enough blocks for other methods."""
+    return 1 if beside_gpu else max(1, blocks // (RANK_OTHERS if is_rank else OTHERS))
+
+
 def _team(tnf: TNF, blocks: int, others: int) -> tuple[Learner, ...]:
-    """The learners of free search: all blocks but `others`; with few blocks a soloist."""
+    """The learners of free search: all blocks but `others`; with few blocks a soloist. Where the objective is no sum,
+    one for cores would be a prover, and so it is one."""
     if blocks < LEAST_TEAM:
         return (Learner("soloist"),)
-    members = [learner for learner in TEAM if learner.role != "cores" or goal_of(tnf)]
+    has_cores = bool(goal_of(tnf))
+    members = [one if one.role != "cores" or has_cores else Learner("prover", one.sets) for one in TEAM]
     return tuple(islice(cycle(members), blocks - others))

@@ -12,7 +12,7 @@ from turbo_fzn.run.engines import cpu_settings
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import decide
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.roles import IN_TURN, TEAM, Learner, choose_alone, choose_learners
+from turbo_fzn.run.roles import ALONE, IN_TURN, TEAM, Learner, choose_alone, choose_learners
 from turbo_fzn.tnf.language import TNF
 
 TWICE = ("prover", "finder", "finder")  # who joins when the team begins again
@@ -28,9 +28,9 @@ TWICE = ("prover", "finder", "finder")  # who joins when the team begins again
         ("satisfy", 3, ("prover", "finder")),
         ("minimize x", 3, ("prover", "finder")),
         ("maximize x", 4, ("prover", "finder", "finder")),
-        ("satisfy", 7, ("prover", "finder", "finder", "follower", "finder", "follower")),
-        ("maximize x", 8, ("prover", "finder", "finder", "follower", "finder", "follower")),
-        ("maximize x", 12, ("prover", "finder", "finder", "follower", "finder", "follower", *TWICE)),
+        ("satisfy", 7, ("prover", "finder", "finder", "prover", "follower", "finder")),
+        ("maximize x", 8, ("prover", "finder", "finder", "prover", "follower", "finder")),
+        ("maximize x", 13, ("prover", "finder", "finder", "prover", "follower", "finder", "follower", *TWICE)),
     ],
 )
 def test_free_search_learns_in_some_blocks(goal, blocks, roles):
@@ -55,7 +55,7 @@ def test_one_seeks_cores_where_the_objective_is_a_sum_of_several_terms(terms, bl
     [
         ({"threads": 1}, [IN_TURN]),
         ({"threads": 3}, [IN_TURN, ("all",)]),
-        ({"threads": 8}, [IN_TURN, ("all",), ("labelled",), ("all",), ("truths",), ("labelled",)]),
+        ({"threads": 8}, [IN_TURN, ("all",), ("labelled",), ("labelled",), ("all",), ("truths",)]),
         ({"threads": 3, "learn": "prover,finder"}, [IN_TURN, IN_TURN]),
         ({"threads": 3, "learn": "finder:truths,finder"}, [("truths",), IN_TURN]),
     ],
@@ -73,8 +73,13 @@ def test_half_of_a_rank_without_a_gpu_search_the_tree_and_neighbourhoods(threads
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(free_search=True, threads=threads)
     decision = decide(tnf, options, Machine(8, "none", is_rank=True), wanted=1)
-    assert decision.learners == (Learner("prover"), *TEAM[1:3], Learner("follower", ("all",)))[:learners]
+    assert decision.learners == (*TEAM[:3], Learner("prover", ("labelled",)))[:learners]
     assert decision.cpu_lns_percent == percent
+
+
+def test_those_who_join_again_have_fused_rows_by_turns():
+    """Every second learner has (kernels/learn/learner.h)."""
+    assert len(TEAM) % 2 == len(ALONE) % 2 == 1
 
 
 def test_one_for_cores_decides_labelled_variables_first_and_a_lone_team_has_other_sets():
@@ -141,7 +146,7 @@ def test_beside_a_gpu_the_hosts_threads_learn(cores, asked, threads):
     learning = 0 if asked.get("learn") else threads - 1
     assert len(settings.roles) == learning
     if learning > 1:
-        members = [learner for learner in TEAM if learner.role != "cores"]  # x is no sum
+        members = [*TEAM[:3], Learner("prover", ("labelled",)), *TEAM[4:]]  # x is no sum
         own = list(zip(settings.roles, settings.decides))
         assert own == [members[i % len(members)] for i in range(learning)] and settings.lns_percent == 100
 
