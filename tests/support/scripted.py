@@ -8,7 +8,7 @@ import threading
 import numpy as np
 
 from support.command import PATIENCE
-from turbo_fzn.engine.contract import Engine, Found, Inequality, Roots
+from turbo_fzn.engine.contract import Engine, Found, Inequality, Roots, no_books
 from turbo_fzn.engine.together.team import Team
 
 
@@ -98,9 +98,12 @@ class Scripted:
         self.meet("statistics")
         return {"nodes": 10, "peak_level": 3 if self.name == "first" else 2}
 
-    def methods(self) -> dict[str, float]:
+    def methods(self) -> np.ndarray:
+        """One uses the first method once for a second, the other one twice and the second method as well."""
         self.meet("methods")
-        return {"treeTries": 1 if self.name == "first" else 2}
+        books = no_books()
+        books[:2] = [[1, 10**9, 0], [0, 0, 0]] if self.name == "first" else [[2, 10**9, 1], [4, 2 * 10**9, 5]]
+        return books
 
     def close(self) -> None:
         self.meet("close")

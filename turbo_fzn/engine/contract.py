@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import METHODS
+
 NO_WISH = -(2**63)
+BOOKED = 3  # figures of a method: the first of abi.MethodBook
 
 
 class Found(NamedTuple):
@@ -139,8 +141,9 @@ class Engine(Protocol):
         """A count for each name of abi.STATISTICS, and possibly others."""
         ...
 
-    def methods(self) -> dict[str, float]:
-        """The use and the improvements of each method of the portfolio, as `method_statistics`."""
+    def methods(self) -> np.ndarray:
+        """For each of METHODS its tries, the ns of all blocks in it, and its improving solutions: int64 [methods,
+        BOOKED]."""
         ...
 
     def close(self) -> None: ...
@@ -164,12 +167,17 @@ def depth_statistics(depths: np.ndarray) -> dict[str, int]:
     return {f"depth_{place}_{name}": int(row[i]) for place, row in enumerate(depths) for i, name in enumerate(DEPTHS)}
 
 
-def method_statistics(books: np.ndarray, names: Sequence[str]) -> dict[str, float]:
+def no_books() -> np.ndarray:
+    """What Engine.methods returns where no method was used."""
+    return np.zeros((len(METHODS), BOOKED), dtype=np.int64)
+
+
+def method_statistics(books: np.ndarray) -> dict[str, float]:
     """Statistics of the methods that were used: tries, share of the blocks' time, and improving solutions. `books` is
-    int64 [methods, ...] with tries, time and improvements first."""
+    as from Engine.methods."""
     total = max(int(books[:, 1].sum()), 1)
     statistics: dict[str, float] = {}
-    for name, (tries, spent, improvements, *_) in zip(names, books.tolist()):
+    for name, (tries, spent, improvements) in zip(METHODS, books.tolist()):
         if tries:
             statistics |= {f"{name}Tries": tries, f"{name}Share": spent / total, f"{name}Improvements": improvements}
     return statistics

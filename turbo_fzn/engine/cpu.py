@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from turbo_fzn import memory
-from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, METHODS, STATISTICS, Common, Problem, Units
+from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
 from turbo_fzn.engine.contract import (
+    BOOKED,
     NO_WISH,
     Found,
     Inequality,
     Roots,
     depth_statistics,
     merge_statistics,
-    method_statistics,
 )
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout import fused, goals, wide
@@ -278,8 +278,8 @@ class CpuEngine:
         counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
 
-    def methods(self) -> dict[str, float]:
-        return method_statistics(self.books, METHODS)
+    def methods(self) -> np.ndarray:
+        return self.books[:, :BOOKED].copy()
 
     def close(self) -> None:
         self.stop()

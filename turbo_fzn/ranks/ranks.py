@@ -308,7 +308,7 @@ class Ranks:
     def tighten(self, roots: Roots) -> None:
         self.team.tighten(roots)
 
-    def methods(self) -> dict[str, float]:
+    def methods(self) -> np.ndarray:
         return self.team.methods()
 
     def statistics(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from turbo_fzn import floats, progress
-from turbo_fzn.engine.contract import Engine, Found
+from turbo_fzn.engine.contract import Engine, Found, method_statistics
 from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
@@ -247,7 +247,7 @@ class Search:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         complete = yield from self.answers(engine, choice, limit)
         self.counted = report.merge_counts(self.counted, engine.statistics())
-        self.shape = {**engine.methods(), "engine": engine.name, **engine.shape, **self.shape}
+        self.shape = {**method_statistics(engine.methods()), "engine": engine.name, **engine.shape, **self.shape}
         self.note_bound(engine)
         if self.profiler:
             self.drain_trace(engine)

@@ -13,8 +13,8 @@ import pytest
 
 from support.command import PATIENCE
 from support.scripted import Scene, Scripted, found
-from turbo_fzn.engine.abi.abi import NO_INCUMBENT
-from turbo_fzn.engine.contract import Engine, Found, Roots
+from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT
+from turbo_fzn.engine.contract import Engine, Found, Roots, method_statistics
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.errors import EngineError
 
@@ -53,7 +53,7 @@ def test_the_second_begins_with_the_best_solution_that_was_handed_out_and_the_fi
     assert objectives(scene.team.poll()) == [3, 2]
     assert scene.team.running and not scene.team.complete
     assert scene.team.statistics() == {"nodes": 20, "peak_level": 3}
-    assert scene.team.bound == 6 and scene.team.methods() == {"treeTries": 2}
+    assert scene.team.bound == 6 and scene.team.methods()[:2].tolist() == [[3, 2 * 10**9, 1], [4, 2 * 10**9, 5]]
 
 
 def test_what_one_finds_is_told_to_the_other_where_it_is_better():
@@ -263,7 +263,7 @@ QUESTIONS = {
     "poll": (lambda team: team.poll(), []),
     "bound": (lambda team: team.bound, 5),
     "statistics": (lambda team: team.statistics()["nodes"], 10),
-    "methods": (lambda team: team.methods(), {"treeTries": 1}),
+    "methods": (lambda team: team.methods()[:2].tolist(), [[1, 10**9, 0], [0, 0, 0]]),
     "stop": (lambda team: team.stop(), None),
     "raise_bound": (lambda team: team.raise_bound(3), None),
     "adopt": (lambda team: team.adopt(found(9)), None),
@@ -341,3 +341,12 @@ def test_seconds_are_made_one_after_the_other_and_an_unwanted_one_not_at_all():
     unwanted.ready()
     assert later.team.others[0].maker.engine is later.second
     assert unwanted.team.others[0].maker.engine is None and unwanted.second.asked == []
+
+
+def test_the_shares_of_methods_are_of_all_members_together():
+    statistics = method_statistics(Scene(sense=1).joined().team.methods())
+    first, second = METHODS[:2]
+    assert statistics == {
+        f"{first}Tries": 3, f"{first}Share": 0.5, f"{first}Improvements": 1,
+        f"{second}Tries": 4, f"{second}Share": 0.5, f"{second}Improvements": 5,
+    }  # fmt: skip

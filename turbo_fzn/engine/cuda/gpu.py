@@ -20,7 +20,6 @@ import numpy as np
 
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import (
-    METHODS,
     N_DEPTHS,
     NO_INCUMBENT,
     STATISTICS,
@@ -31,7 +30,7 @@ from turbo_fzn.engine.abi.abi import (
     Statistics,
 )
 from turbo_fzn.engine.abi.aligned import align16, first_books, first_depths
-from turbo_fzn.engine.contract import Found, Inequality, Roots, depth_statistics, merge_statistics, method_statistics
+from turbo_fzn.engine.contract import BOOKED, Found, Inequality, Roots, depth_statistics, merge_statistics
 from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
@@ -319,12 +318,12 @@ class GpuEngine:
         counted = merge_statistics(self.counters, STATISTICS) | subproblem_counts(self.layout, self.common())
         return counted | (depth_statistics(self.depths) if self.layout.settings.profile else {})
 
-    def methods(self) -> dict[str, float]:
-        """The statistics of methods; empty while the kernel is running."""
+    def methods(self) -> np.ndarray:
+        """As Engine.methods; zero while the kernel is running."""
         self.here.enter()
         books = first_books()
         self.cuda.memcpy_dtoh(books, self.memory["books"])
-        return method_statistics(books, METHODS)
+        return books[:, :BOOKED]
 
     def close(self) -> None:
         """Stops the kernel if it is running, and frees the memory and the streams while the context is current: PyCUDA

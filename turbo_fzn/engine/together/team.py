@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
-from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots
+from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots, no_books
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.errors import EngineError
@@ -257,12 +257,10 @@ class Team:
         for engine in self._at_work():
             engine.halt()
 
-    def methods(self) -> dict[str, float]:
-        """The methods of all members; for one that several use, the figures of the last member."""
-        every: dict[str, float] = {}
-        for member in self.members:
-            every |= member.ask(lambda engine: engine.methods(), dict[str, float]())
-        return every
+    def methods(self) -> np.ndarray:
+        """The use of the methods by all members together."""
+        books = [member.ask(lambda engine: engine.methods(), no_books()) for member in self.members]
+        return np.sum(books, axis=0)
 
     def statistics(self) -> dict[str, int]:
         """The counts of all members together: sums, but maxima for MAXIMA."""
