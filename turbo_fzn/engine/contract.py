@@ -173,8 +173,8 @@ def no_books() -> np.ndarray:
 
 
 def method_statistics(books: np.ndarray) -> dict[str, float]:
-    """Statistics of the methods that were used: tries, share of the blocks' time, and improving solutions. `books` is
-    as from Engine.methods."""
+    """Statistics of the methods that were used: tries, share of the blocks' time, and improving solutions. `books` are
+    their tries, ns and improving solutions (int64 [methods, BOOKED])."""
     total = max(int(books[:, 1].sum()), 1)
     statistics: dict[str, float] = {}
     for name, (tries, spent, improvements) in zip(METHODS, books.tolist()):
