@@ -257,7 +257,8 @@ KEPT: dict[str, str] = {
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "of walks, which claim nothing": "engine.layout.repair",
     "how long something waits, which no answer comes sooner by": """
-        bounds.beside.END_SECONDS bounds.beside.PATIENCE_SECONDS bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
+        bounds.beside.END_SECONDS bounds.beside.LAST_SECONDS bounds.beside.PATIENCE_SECONDS
+        bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search
         bounds.root.HALF_SECONDS bounds.probing.PROBE_SECONDS bounds.tree.NODE_SECONDS bounds.turns run.turns""",
 }

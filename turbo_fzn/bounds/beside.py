@@ -8,9 +8,11 @@ published bound holds for all solutions: it is the lesser of the proved bound an
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 import time
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -34,6 +36,7 @@ log = logging.getLogger("turbo_fzn")
 HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
 LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
 END_SECONDS = 0.2
+LAST_SECONDS = 10.0  # at the end of the interpreter
 PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get in any case; probes come beside
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
@@ -104,6 +107,20 @@ class _Divided(Protocol):
     def step(self) -> None: ...
 
 
+_begun: weakref.WeakSet[Bounder] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Ends the threads before the interpreter ends, which would unwind one in a callback of HiGHS through C++ code:
+    that aborts the process. The command leaves otherwise (process/leaving.py)."""
+    bounders = list(_begun)
+    for bounder in bounders:
+        bounder.stop()
+    for bounder in bounders:
+        bounder.thread.join(LAST_SECONDS)
+
+
 class Bounder(ABC):
     """A thread that proves bounds with at most `share` of a processor's time."""
 
@@ -125,6 +142,7 @@ class Bounder(ABC):
             return
         try:
             self.thread.start()
+            _begun.add(self)
         except RuntimeError as error:
             log.info("no bounds from relaxations: %s", error)
 
