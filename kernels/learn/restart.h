@@ -6,10 +6,10 @@
 // its proved bound or a little above it: if that fails, the bound rises, and the step grows (a lower bound search, as
 // in destructive lower bounds: Klein, Scholl, EJOR 1999). Probes find fewer solutions, so only the prover makes them.
 //
-// A finder's phases lead it to solutions near the incumbent, which may be better by only 1 where the objective has a
-// range of 100,000. So after each solution it begins with a leap, the decision that the objective improves by more at
-// once: each solution doubles the leap, up to half of the distance to the proved bound, and each restart halves it. A
-// leap that fails proves a bound.
+// Phases lead to solutions near the incumbent, which may be better by only 1 where the objective has a range of
+// 100,000. A prover may find hundreds of these in one run, which no conflict ends. So after each solution all but
+// followers begin with a leap, the decision that the objective improves by more at once: each solution doubles the
+// leap, up to half of the distance to the proved bound, and each restart halves it. A leap that fails proves a bound.
 //
 // Until there is an incumbent, and then in every fourth of a finder's runs, the phases are the values that a linear
 // relaxation suggests, if there are any: where constraints are tight this leads to solutions that learning does not
@@ -65,7 +65,7 @@ struct Restarts {
   bool probing;       // the run begins with a probe
   i64 probe_step;     // how far above the proved bound a probe is
   i64 probe_gap;      // minus the proved bound at the last probe
-  i64 leap;           // the improvement that the next run decides on
+  i64 leap;           // the improvement that is decided on at level 0
   i64 set_since;      // the work done when the heap's set became the current one
   i64 set_work[N_DECISION_SETS];  // the work of each set before that
 };
@@ -218,11 +218,11 @@ DEVICE Literal probe_literal(Learner& l) {
   return literal(side, (bound_t)maximum(bound - minimum(s.probe_step - 1, bound - least), least));
 }
 
-// At level 0: the improvement beyond the required one that a finder decides on in this run; 0 without an incumbent. At
-// most half of the objective's range, so that the decision is neither true nor false already.
+// At level 0: the improvement beyond the required one to decide on; 0 without an incumbent. At most half of the
+// objective's range, so that the decision is neither true nor false already.
 DEVICE i64 next_leap(const Learner& l) {
   const Restarts& s = restarts(l);
-  if (s.part != METHOD_FINDER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;
+  if (s.part == METHOD_FOLLOWER || problem(l)->sense == 0 || s.cut == NO_INCUMBENT) return 0;
   if (is_left_out(WITHOUT_LEAPS)) return 0;
   ASSERT(s.leap > 0);
   i64 open = -(i64)sides(l).now[cut_side(problem(l))] - (i64)sides(l).now[goal_side(problem(l))];
