@@ -8,8 +8,9 @@
 //
 // Phases lead to solutions near the incumbent, which may be better by only 1 where the objective has a range of
 // 100,000. A prover may find hundreds of these in one run, which no conflict ends. So after each solution all but
-// followers begin with a leap, the decision that the objective improves by more at once: each solution doubles the
-// leap, up to half of the distance to the proved bound, and each restart halves it. A leap that fails proves a bound.
+// followers, and those that have terms of the objective to suppose (cores.h), begin with a leap, the decision that the
+// objective improves by more at once. Each solution doubles the leap, and each restart halves it; what is decided is at
+// most half of the distance to the proved bound. A leap that fails proves a bound.
 //
 // Until there is an incumbent, and then in every fourth of a finder's runs, the phases are the values that a linear
 // relaxation suggests, if there are any: where constraints are tight this leads to solutions that learning does not

@@ -62,7 +62,6 @@ def variants() -> list[Variant]:
     """All variants: of a finder, of a prover, of all roles together."""
     chosen = [Variant(part, ("finder",), _leaving_out(bit)) for part, bit in {"nothing": 0, **PARTS}.items()]
     provers = {"nothing": 0, **PARTS, "probes": 64}
-    del provers["leaps"]  # a prover takes none
     chosen += [Variant(part, ("prover",), _leaving_out(bit)) for part, bit in provers.items()]
     together = {"nothing": 0, "sharing": 32, "cores": 2048}  # only the team has someone for cores
     chosen += [Variant(part, LEARNERS, _leaving_out(bit)) for part, bit in together.items()]

@@ -36,7 +36,7 @@ log = logging.getLogger("turbo_fzn")
 HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
 LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
 END_SECONDS = 0.2
-LAST_SECONDS = 10.0  # at the end of the interpreter
+LAST_SECONDS = 10.0  # for all threads, at the end of the interpreter
 PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get in any case; probes come beside
 REST_SECONDS = 0.05
 SUGGESTION_SECONDS = 0.1
@@ -114,11 +114,12 @@ _begun: weakref.WeakSet[Bounder] = weakref.WeakSet()
 def _end_all() -> None:
     """Ends the threads before the interpreter ends, which would unwind one in a callback of HiGHS through C++ code:
     that aborts the process. The command leaves otherwise (process/leaving.py)."""
-    bounders = list(_begun)
+    last = time.monotonic() + LAST_SECONDS
+    bounders = [bounder for bounder in _begun if bounder.thread.is_alive()]  # none in a child
     for bounder in bounders:
         bounder.stop()
     for bounder in bounders:
-        bounder.thread.join(LAST_SECONDS)
+        bounder.thread.join(max(last - time.monotonic(), 0))
 
 
 class Bounder(ABC):
@@ -140,9 +141,9 @@ class Bounder(ABC):
         """Starts the thread; further calls do nothing."""
         if self.thread.ident is not None:
             return
+        _begun.add(self)
         try:
             self.thread.start()
-            _begun.add(self)
         except RuntimeError as error:
             log.info("no bounds from relaxations: %s", error)
 
