@@ -117,8 +117,10 @@ DEVICE bool wants_restart(const Learner& l) {
   if (trail(l).level == 0) return false;
   if (lacks_room(l) || has_had_its_turn(l)) return true;
   const Restarts& s = restarts(l);
-  if (restarts_by_levels(l)) return s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
-  return s.conflicts_here >= s.conflict_limit;
+  if (!restarts_by_levels(l)) return s.conflicts_here >= s.conflict_limit;
+  bool learns_badly = s.conflicts_here > GLUCOSE_LEAST && s.recent_lbd > GLUCOSE_EXCESS * s.usual_lbd;
+  bool leaps_too_far = s.leap > 1 && s.conflicts_here >= LUBY_UNIT;
+  return learns_badly || leaps_too_far;
 }
 
 // Who proves bounds by cores, where the learner can have any, else by probes.
