@@ -48,7 +48,7 @@ if child:
 
 
 def output_of(script: str) -> str:
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script]  # 3.12 warns of forks beside threads
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stderr == ""
     return done.stdout
