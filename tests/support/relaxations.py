@@ -9,22 +9,41 @@ from turbo_fzn.bounds.root import Root
 from turbo_fzn.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import Boxes, relaxation_of, root_bounds
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.prepared import Prepared
+
+
+def prepared_of(text: str) -> Prepared:
+    return prepare(parse_text(text), Options(), Interrupt(None))
+
+
+def numbers_of(prepared: Prepared) -> dict[str, int]:
+    """The number of each name's variable in the TNF."""
+    numbers, _, _ = root_bounds(prepared)
+    back = prepared.reconstruction
+    return {name: number if back is None else int(back.position[number]) for name, number in numbers.items()}
 
 
 def beside_of(text: str) -> Beside:
     """The relaxation of a model, without a search."""
-    prepared = prepare(parse_text(text), Options(), Interrupt(None))
+    return beside_a(prepared_of(text))
+
+
+def beside_a(prepared: Prepared) -> Beside:
     return Beside(lambda: relaxation_of(prepared), Boxes(prepared, np.arange(prepared.tnf.n_vars)))
 
 
 def root_of(text: str) -> Root:
     """The root of a model's relaxation, whose listener is its `Beside`, with its linear program solved."""
-    beside = beside_of(text)
+    root = unsolved(beside_of(text))
+    root.settle()
+    return root
+
+
+def unsolved(beside: Beside) -> Root:
+    """The root of a relaxation, whose linear program is not solved."""
     relaxation = beside.make()
     assert relaxation is not None
     beside.boxes.attach(relaxation)
-    root = Root(relaxation, beside)
-    root.settle()
-    return root
+    return Root(relaxation, beside)

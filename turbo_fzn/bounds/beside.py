@@ -28,6 +28,7 @@ from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
+    from turbo_fzn.bounds.near import Near
     from turbo_fzn.bounds.root import Root
     from turbo_fzn.bounds.tree import Tree
 
@@ -63,6 +64,14 @@ class Boxes(Protocol):
 
     def take_best(self) -> int | None:
         """sense * objective of the best solution found since the last call."""
+        ...
+
+    def has_point(self) -> bool:
+        """Whether there is a solution that `take_point` has not returned."""
+        ...
+
+    def take_point(self) -> Store | None:
+        """The bounds of the columns (int64 [columns]) in the best solution, if it is newer than the last call."""
         ...
 
     def suggest(self, values: np.ndarray) -> None:
@@ -167,7 +176,7 @@ class Bounder(ABC):
         while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may call `stop`
             time.sleep(LOOK_SECONDS)
         if not self.stopped:
-            self.run()
+            self.run(stays=True)
 
     def now(self) -> float:
         """Seconds since a fixed moment."""
@@ -185,11 +194,18 @@ class Bounder(ABC):
     def work(self) -> None:
         """Proves bounds until none is left to prove or the thread is asked to end."""
 
-    def run(self) -> None:
-        """The body of the thread. A fault ends the thread only; the search goes on without its bounds."""
+    def stay(self) -> None:
+        """Does what there is to do beside the search when no bound is left to prove: nothing here."""
+        return
+
+    def run(self, *, stays: bool = False) -> None:
+        """The body of the thread. A fault ends the thread only; the search goes on without its bounds. `stays`: until
+        the search ends."""
         try:
             self.began, self.worked = self.now(), self.work_time()
             self.work()
+            if stays:
+                self.stay()
         except ImportError as error:
             log.info("no bounds from relaxations: %s", error)
         except Exception as error:  # the search can give its answer without the relaxation
@@ -205,11 +221,16 @@ class Bounder(ABC):
                 before = self.work_time()
                 at_length()
                 at_length = _nothing
+                self.look_aside()
                 self.divided += self.work_time() - before  # it was no time of nodes
             tree.step()
             self.rest()
             self.n_nodes = tree.n_nodes
             self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
+
+    def look_aside(self) -> None:
+        """Does what there is to do beside a tree that is not small: nothing here."""
+        return
 
     def rest(self) -> None:
         """Sleeps until the thread has used no more than its share of the time."""
@@ -219,9 +240,12 @@ class Bounder(ABC):
     def is_hopeless(self, probing: float) -> bool:
         """Whether the bound rises so slowly that the processor is of more use to the search. Seconds of probes do not
         count: most fall into the first nodes, and the nodes after these have the use of them."""
-        risen, missing = self.bound - self.first, self.best - self.bound
         seconds = self.work_time() - self.divided - min(probing, PROBING_SECONDS)
-        return seconds > PATIENCE_SECONDS and self.best < NO_SOLUTION and missing > HOPE * risen
+        return seconds > PATIENCE_SECONDS and self.rises_slowly()
+
+    def rises_slowly(self) -> bool:
+        """Whether the bound of branch and bound is not expected to reach the best solution."""
+        return self.best < NO_SOLUTION and self.best - self.bound > HOPE * (self.bound - self.first)
 
     def publish(self, bound: int) -> None:
         """Takes a bound of sense * objective that holds for all solutions better than the best known."""
@@ -250,6 +274,7 @@ class Beside(Bounder):
         super().__init__(share)
         self.make, self.boxes = make, boxes
         self.suggested = self.reasoned = -np.inf  # when
+        self.near: Near | None = None
 
     def work(self) -> None:
         relaxation = self.make()
@@ -266,9 +291,16 @@ class Beside(Bounder):
         self.n_cuts = root.n_cuts
         self.say("relaxation with cuts")
         root.give_reasons()
+        self.near = self.programs_near(root)
         if not self.is_done():
             self.search(root)
         self.say("relaxation ends")
+
+    def programs_near(self, root: Root) -> Near | None:
+        from turbo_fzn.bounds.near import Near
+
+        near = Near(root, self)
+        return near if near.is_worth_it() else None
 
     def search(self, root: Root) -> None:
         from turbo_fzn.bounds.tree import Node, Tree
@@ -278,6 +310,20 @@ class Beside(Bounder):
         tree.push(Node(root.bound, (), None))
         self.divide(tree, partial(self.cut_deeper, root, tree))
         self.n_cuts = root.n_cuts + tree.n_cuts
+
+    def look_aside(self) -> None:
+        if self.near is not None and self.near.is_due() and (self.boxes.has_point() or self.rises_slowly()):
+            self.near.look_again()
+
+    def stay(self) -> None:
+        while self.near is not None and not self.is_done():
+            if self.near.is_due():
+                self.near.look_again()
+            self.rest()
+            time.sleep(REST_SECONDS)
+
+    def take_point(self) -> Store | None:
+        return self.boxes.take_point()
 
     def cut_deeper(self, root: Root, tree: Tree) -> None:
         """Takes time for cuts that the root had none for, since the tree is not a small one."""

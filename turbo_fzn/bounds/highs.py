@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from turbo_fzn.bounds.envelopes import Row
 
 Status = highspy.HighsModelStatus
+Callback = highspy.cb.HighsCallbackType
+INTEGER = 1  # a kind of column
 ROW_BY_ROW = 2  # kRowwise
 ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 3e-9  # of the simplex method: one, and for each entry of the rows
 NO_LIMIT = 2**31 - 1
@@ -90,14 +92,14 @@ class _Quiet(highspy.Highs):
         super().enableCallbacks()
 
 
-def _quiet_solver(meter: _Meter) -> Any:
+def _quiet_solver(meter: _Meter | _MipMeter, *kinds: Any) -> Any:
     """A HiGHS solver without output that works on the calling thread only."""
     solver: Any = _Quiet()
     for option, value in (("output_flag", False), ("threads", 1)):
         solver.setOptionValue(option, value)
     solver.setCallback(meter.call_back, None)
-    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
-    solver.startCallback(highspy.cb.HighsCallbackType.kCallbackIpmInterrupt)
+    for kind in (Callback.kCallbackSimplexInterrupt, Callback.kCallbackIpmInterrupt, *kinds):
+        solver.startCallback(kind)
     return solver
 
 
@@ -201,6 +203,49 @@ def solve_reals(
     sizes, entries = (n, len(rows), len(values)), (start[:-1].astype(np.int32), columns, values)
     solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, lower, upper, low, high, *entries, np.zeros(n, np.int32))
     return solve(solver)
+
+
+class _MipMeter:
+    """The callback of HiGHS while it solves an integer program: passes on each better point, and interrupts it when
+    `is_over`. It has no reference to the solver, as _Meter."""
+
+    def __init__(self, is_over: Callable[[], bool], take: Callable[[np.ndarray], None]):
+        self.is_over, self.take = is_over, take
+        self.fault: Exception | None = None  # raised by either
+
+    def call_back(self, kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
+        try:
+            if kind == Callback.kCallbackMipImprovingSolution:
+                self.take(np.array(state.mip_solution))
+            else:
+                answer.user_interrupt = answer.user_interrupt or self.is_over() or self.fault is not None
+        except Exception as error:
+            self.fault = error
+
+
+def solve_integers(
+    relaxation: Relaxation,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    seconds: float,
+    is_over: Callable[[], bool],
+    take: Callable[[np.ndarray], None],
+) -> Outcome:
+    """Solves a relaxation as an integer program in a box (int64 [n]), for so many seconds at most, by a new solver.
+    Each better point (float [n]) is passed to `take`, and no optimum is proved."""
+    meter, rows, n = _MipMeter(is_over, take), relaxation.rows, relaxation.n_columns
+    solver = _quiet_solver(meter, Callback.kCallbackMipImprovingSolution, Callback.kCallbackMipInterrupt)
+    solver.setOptionValue("time_limit", seconds)
+    cost = np.zeros(n)
+    cost[relaxation.objective] = relaxation.sense
+    bounds = [_as_floats(side) for side in (lower, upper, rows.lower, rows.upper)]
+    sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
+    solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.full(n, INTEGER, np.int32))
+    solver.run()
+    if meter.fault is not None:
+        raise meter.fault
+    ends = {Status.kOptimal: Outcome.OPTIMAL, Status.kInfeasible: Outcome.INFEASIBLE}
+    return ends.get(solver.getModelStatus(), Outcome.UNFINISHED)
 
 
 def entries_of(rows: LinearRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,10 +11,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from math import inf
+from typing import TYPE_CHECKING
 
 from turbo_fzn.bounds.beside import Beside, Boxes
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from turbo_fzn.bounds.root import Root
 
 TURN_SECONDS = 0.05
 LOOK_SECONDS = 0.1  # between two looks at `stopped`
@@ -106,6 +110,9 @@ class BesideInTurns(Beside):
 
     def work_time(self) -> float:
         return self.spent
+
+    def programs_near(self, root: Root) -> None:
+        """None: how far an integer program comes in its seconds depends on the machine."""
 
     def rest(self) -> None:
         """Advances the clock by the time that a thread with its share of the time would have slept."""

@@ -38,6 +38,7 @@ class _Helper(Protocol):
     found: deque[Found]
     rows: deque[Inequality]
     wishes: np.ndarray | None
+    incumbent: Found | None
 
 
 class Bounding:
@@ -52,6 +53,7 @@ class Bounding:
         self.tnf = judge.prepared.tnf
         self.begin(judge, share)
         self.told = self.beside.bound
+        self.best: int | None = None  # of the solutions that the relaxation knows
         self.latest: Found | None = None  # the best solution that the relaxation has led to
 
     def begin(self, judge: Judge, share: float) -> None:
@@ -77,8 +79,15 @@ class Bounding:
         wishes, self.boxes.wishes = self.boxes.wishes, None
         rows = emptied(self.boxes.rows)  # first: a row may rest on a solution found before
         new = emptied(self.boxes.found)
+        self.note([*arrived, *new])
         self.hand_over(engine, self.beside.bound, new, wishes, rows)
         return new
+
+    def note(self, solutions: list[Found]) -> None:
+        """Passes the best solution so far to the relaxation. It is unchecked, and only says where to look."""
+        for found in solutions:
+            if self.best is None or self.tnf.sense * (found.objective - self.best) < 0:
+                self.best, self.boxes.incumbent = found.objective, found
 
     def hand_over(
         self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None, rows: list[Inequality]
@@ -131,6 +140,7 @@ class Boxes:
         self.rows: deque[Inequality] = deque()
         self.wishes: np.ndarray | None = None  # in the form of Engine.suggest
         self.best: int | None = None  # sense * objective of the last solution found
+        self.incumbent: Found | None = None  # the best solution, if it is newer than the last point taken
         self.propagator: root.Propagator | None = None
 
     def attach(self, relaxation: Relaxation) -> None:
@@ -139,9 +149,11 @@ class Boxes:
         if self.back is not None:
             self.places = self.back.position[self.places]
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
+        self.deciding = np.append(self.places, self.tnf.objective)
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
         self.truths = np.array(truths, np.int64).reshape(-1, 3)  # of each truth: column, and its column and value
         self.learners = self.variables_of_learners(relaxation.n_columns)
+        self.ends = relaxation.lower, relaxation.upper
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
         self.propagator = root.Propagator(self.tnf)
 
@@ -181,19 +193,12 @@ class Boxes:
             side[tnf.objective] = better(side[tnf.objective], tnf.sense * most)
         try:
             bounds = self.propagator(low, high) if np.all(low <= high) else None
+            if bounds is None or self.is_solved(*bounds):
+                return None
         except EngineError:  # numbers too large for a store
             self.propagator = None
             return lower, upper
-        if bounds is None:
-            return None
         low, high = bounds
-        if np.all(low == high):
-            if not all(wide.holds(low) for wide in tnf.wides if wide.alone):
-                return None
-            objective = int(low[tnf.objective])
-            self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))
-            self.best = tnf.sense * objective
-            return None
         lower[self.columns] = np.maximum(lower[self.columns], low[places])
         upper[self.columns] = np.minimum(upper[self.columns], high[places])
         return self.conclude_truths(lower, upper)
@@ -223,6 +228,42 @@ class Boxes:
     def take_best(self) -> int | None:
         best, self.best = self.best, None
         return best
+
+    def is_solved(self, low: np.ndarray, high: np.ndarray) -> bool:
+        """Whether no solution of a store at its fixpoint is missing in `found`. That is so if all columns are fixed,
+        and it holds with the other variables at their least values: any other solution has the same objective."""
+        if np.any((low < high)[self.deciding]):
+            return False
+        is_open = np.any(low < high)
+        if is_open and (self.propagator is None or self.propagator(low, low) is None):
+            return False
+        if not all(wide.holds(low) for wide in self.tnf.wides if wide.alone):
+            return not is_open
+        objective = int(low[self.tnf.objective])
+        self.found.append(Found(objective, RELAXATION, "relaxation", low[self.exports]))
+        self.best = self.tnf.sense * objective
+        return True
+
+    def has_point(self) -> bool:
+        return self.incumbent is not None
+
+    def take_point(self) -> Store | None:
+        """The bounds of the columns (int64 [columns]) in the incumbent; None for no new one."""
+        found, self.incumbent = self.incumbent, None
+        if found is None or self.propagator is None:
+            return None
+        low, high = self.tnf.lower.copy(), self.tnf.upper.copy()
+        low[self.exports] = np.maximum(low[self.exports], found.values)
+        high[self.exports] = np.minimum(high[self.exports], found.values)
+        try:
+            bounds = self.propagator(low, high) if np.all(low <= high) else None
+        except EngineError:  # numbers too large for a store
+            return None
+        if bounds is None:  # it violates a constraint: the judge rejects it
+            return None
+        lower, upper = self.ends[0].copy(), self.ends[1].copy()
+        lower[self.columns], upper[self.columns] = (side[self.places] for side in bounds)
+        return self.conclude_truths(lower, upper)
 
     def assume_truths(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The box with x fixed to v where the truth of "x = v" is 1."""
@@ -268,6 +309,7 @@ class RealBoxes:
         self.found: deque[Found] = deque()
         self.rows: deque[Inequality] = deque()
         self.wishes: np.ndarray | None = None
+        self.incumbent: Found | None = None
         self.propagator: root.Propagator | None = None
 
     def attach(self) -> None:

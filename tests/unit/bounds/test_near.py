@@ -1,0 +1,328 @@
+"""Programs near a solution: what stays, what is released, and what becomes of the points that are found."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.command import PATIENCE
+from support.relaxations import beside_a, numbers_of, prepared_of, unsolved
+from turbo_fzn.bounds import near as near_module
+from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.cliques import Conflicts
+from turbo_fzn.bounds.highs import Outcome, solve_integers
+from turbo_fzn.bounds.near import LARGER, LEAST_PART, MOST_REST, MOST_SECONDS, PART, SECONDS, SMALLER, Near
+from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.root import Root
+from turbo_fzn.bounds.turns import BesideInTurns
+from turbo_fzn.run.bounding import Boxes
+
+# Things in a row, whose lengths keep them apart, each with a place that it would like to have: b<i>_<j> says that i is
+# before j. One thing alone can hardly move.
+LENGTHS, WISHES, END = np.array([6, 9, 4, 7]), np.array([22, 20, 21, 19]), 40
+THINGS = range(len(LENGTHS))
+PAIRS = [*combinations(THINGS, 2)]
+LAYOUT = "\n".join(
+    [
+        *(f"var 0..{END}: x{i} :: output_var; var 0..{END}: off{i} :: output_var;" for i in THINGS),
+        *(f"var bool: b{i}_{j} :: output_var; var bool: b{j}_{i} :: output_var;" for i, j in PAIRS),
+        "var 0..999: total :: output_var;",
+        *(f"constraint int_lin_le([1,-1],[x{i},off{i}],{WISHES[i]});" for i in THINGS),
+        *(f"constraint int_lin_le([-1,-1],[x{i},off{i}],{-WISHES[i]});" for i in THINGS),
+        *(
+            f"constraint int_lin_le_reif([1,-1],[x{i},x{j}],{-LENGTHS[i]},b{i}_{j});"
+            for pair in PAIRS
+            for i, j in (pair, pair[::-1])
+        ),
+        *(f"constraint array_bool_or([b{i}_{j},b{j}_{i}],true);" for i, j in PAIRS),
+        "constraint int_lin_eq([1,1,1,1,-1],[off0,off1,off2,off3,total],0);",
+        "solve minimize total;",
+    ]
+)
+PLACES = np.stack(np.meshgrid(*[np.arange(END + 1)] * len(LENGTHS), indexing="ij"), axis=-1).reshape(-1, len(LENGTHS))
+FAR = np.array([0, 8, 20, 36])  # in the order 0, 1, 2, 3
+
+
+def least(is_before: dict[tuple[int, int], bool]) -> int:
+    """The least total of all places in which these things are, or are not, before others."""
+    places = PLACES
+    for i, j in PAIRS:
+        before, after = (places[:, a] + LENGTHS[a] <= places[:, b] for a, b in ((i, j), (j, i)))
+        places = places[before == is_before[i, j]] if (i, j) in is_before else places[before | after]
+    return int(np.abs(places - WISHES).sum(axis=1).min())
+
+
+IN_ORDER, OF_ALL = least(dict.fromkeys(PAIRS, True)), least({})
+
+
+class Case:
+    """The relaxation of a model beside no search, and a solution: places of things."""
+
+    def __init__(self, places: np.ndarray = FAR):
+        prepared = prepared_of(LAYOUT)
+        self.beside = beside_a(prepared)
+        self.near = Near(unsolved(self.beside), self.beside)
+        assert isinstance(self.beside.boxes, Boxes)
+        self.boxes = self.beside.boxes
+        self.lower, self.upper = self.near.relaxation.lower, self.near.relaxation.upper
+        column = dict(zip(self.boxes.places.tolist(), self.boxes.columns.tolist()))
+        self.columns = {name: column.get(number, -1) for name, number in numbers_of(prepared).items()}
+        self.take(places)
+
+    def take(self, places: np.ndarray) -> None:
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for i, place in enumerate(places.tolist()):
+            for name, value in ((f"x{i}", place), (f"off{i}", abs(place - WISHES[i]))):
+                lower[self.columns[name]] = upper[self.columns[name]] = value
+        assert self.boxes.narrow(lower, upper, 999) is None
+        self.boxes.incumbent = self.boxes.found.pop()
+        self.beside.tell(self.boxes.incumbent.objective)
+
+
+def test_amounts_move_together_where_all_truths_stay():
+    case = Case()
+    assert case.beside.best > IN_ORDER > OF_ALL
+    case.near.look_again()
+    assert case.beside.best == IN_ORDER == case.boxes.found[-1].objective
+
+
+def test_truths_are_released_near_a_solution_that_has_no_new_ones():
+    case = Case()
+    case.near.look_again()
+    case.near.part = 1.0
+    case.near.look_again()
+    assert case.beside.best == OF_ALL
+
+
+@pytest.mark.parametrize("part", [0.1, 0.4])
+def test_of_what_is_released_so_many_are_truths_and_the_others_stay(part, monkeypatch):
+    case, stayed = Case(), []
+    monkeypatch.setattr(Near, "solve", lambda near, stay, values: stayed.append(stay) or Outcome.UNFINISHED)
+    case.near.part = part
+    for _ in range(2):
+        case.near.look_again()
+    are_truths = (case.lower == 0) & (case.upper == 1)
+    assert np.array_equal(stayed[0], are_truths)
+    assert not np.any(stayed[1] & ~are_truths)
+    assert are_truths.sum() - stayed[1].sum() == np.ceil(part * are_truths.sum())
+
+
+def test_what_is_released_is_connected_by_short_rows(monkeypatch):
+    """Two groups of truths that one long row connects: a part of one fifth is of one group, of more it is of both."""
+    rows = [({i: 1, i + 1: 1}, 0, 1) for group in (0, 10) for i in range(group, group + 9)]
+    rows.append((dict.fromkeys(range(20), 1), 0, 20))
+    monkeypatch.setattr(near_module, "LONGEST_ROW", 2)
+    ends = np.zeros(20, np.int64), np.ones(20, np.int64)
+    relaxation = Relaxation(*ends, LinearRows.of(rows), 0, 1, np.arange(20), {}, Conflicts())
+    known = np.ones(20, bool)
+    for seed in range(20):
+        near = Near(SimpleNamespace(relaxation=relaxation), SimpleNamespace(), seed)
+        near.part = 0.5
+        assert near.some_of(known).sum() == 10 and near.some_of(known)[:10].sum() in (0, 10)
+        near.part = 0.2
+        chosen = np.flatnonzero(near.some_of(known))
+        assert len(chosen) == 4 and chosen[-1] - chosen[0] == 3
+        near.part = 0.7
+        assert near.some_of(known).sum() == 14
+
+
+def near_that(outcomes: list[tuple[Outcome, bool]], monkeypatch: pytest.MonkeyPatch) -> tuple[Case, list[int]]:
+    """A case whose programs end so, with or without a solution, and the number of columns that stay in each."""
+    case, stayed = Case(), []
+    script = iter(outcomes)
+
+    def solve(near: Near, stay: np.ndarray, values: np.ndarray) -> Outcome:
+        stayed.append(int(stay.sum()))
+        outcome, near.has_found = next(script)
+        return outcome
+
+    monkeypatch.setattr(Near, "solve", solve)
+    return case, stayed
+
+
+N_TRUTHS = 2 * len(PAIRS)
+DONE, LATE = Outcome.OPTIMAL, Outcome.UNFINISHED
+
+
+def test_a_program_that_is_successful_to_the_end_of_its_time_goes_on(monkeypatch):
+    case, stayed = near_that([(LATE, True), (LATE, True), (DONE, True), (DONE, False)], monkeypatch)
+    for _ in range(4):
+        case.near.look_again()
+    assert [number == N_TRUTHS for number in stayed] == [True, True, True, False]
+    assert case.near.seconds == SECONDS
+
+
+def test_programs_that_release_some_come_between_those_that_release_none(monkeypatch):
+    """However often the truths of the best solution change."""
+    case, stayed = near_that([(DONE, False)] * 4, monkeypatch)
+    for order in ((0, 1, 2, 3), (1, 0, 2, 3), (2, 0, 1, 3), (3, 0, 1, 2)):
+        places = np.zeros(len(LENGTHS), int)
+        places[list(order)] = np.cumsum([0, *LENGTHS[list(order)][:-1]])
+        case.take(places)
+        case.near.look_again()
+    assert [number == N_TRUTHS for number in stayed] == [True, False, True, False]
+
+
+def test_time_grows_where_nothing_is_found_in_it(monkeypatch):
+    case, _ = near_that([(LATE, False)] * 20, monkeypatch)
+    for n in range(1, 7):
+        case.near.may_keep, case.near.kept = True, np.empty(0, np.int64)
+        case.near.look_again()
+        assert case.near.seconds == min(SECONDS * 2**n, MOST_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "found", "part"),
+    [
+        (DONE, False, LARGER * PART),
+        (Outcome.INFEASIBLE, False, LARGER * PART),
+        (LATE, True, PART),
+        (LATE, False, SMALLER * PART),
+    ],
+)
+def test_a_part_grows_or_shrinks_with_the_time_that_it_takes(outcome, found, part, monkeypatch):
+    case, _ = near_that([(DONE, False), (outcome, found)] + [(outcome, found)] * 50, monkeypatch)
+    case.near.look_again()
+    case.near.look_again()
+    assert case.near.part == pytest.approx(part)
+    for _ in range(40):
+        case.near.look_again()
+    assert LEAST_PART <= case.near.part <= 1.0
+
+
+def test_programs_in_vain_are_followed_by_longer_rests(monkeypatch):
+    case, _ = near_that([(DONE, False)] * 12 + [(DONE, True)], monkeypatch)
+    clock = {"work": 0.0, "now": 100.0}
+
+    def work_time() -> float:
+        clock["work"] += 0.5
+        return clock["work"]
+
+    monkeypatch.setattr(case.beside, "work_time", work_time)
+    monkeypatch.setattr(case.beside, "now", lambda: clock["now"])
+    for n in range(1, 13):
+        case.near.look_again()
+        assert case.near.next == 100 + 0.5 * min(2**n, MOST_REST) and not case.near.is_due()
+    case.near.look_again()
+    assert case.near.next == 100 and case.near.is_due()
+
+
+def test_a_point_that_is_no_solution_is_a_suggestion(monkeypatch):
+    """It satisfies the rows, but the relaxation may lack a constraint."""
+    case, suggested = Case(), []
+    best = case.beside.best
+    monkeypatch.setattr(case.beside, "suggest", suggested.append)
+    monkeypatch.setattr(case.beside, "offer", lambda relaxation, values: None)
+    case.near.look_again()
+    assert case.beside.best == best and not case.near.has_found
+    totals = [int(np.rint(values[case.columns["total"]])) for values in suggested]
+    assert totals[-1] == IN_ORDER and all(total < best for total in totals)
+
+
+def test_a_false_point_is_no_solution():
+    """Whatever HiGHS says: the point is propagated by all rows."""
+    case = Case()
+    best, rng = case.beside.best, np.random.default_rng(0)
+    for _ in range(200):
+        values = rng.integers(case.lower, case.upper, endpoint=True).astype(float)
+        values[case.columns["total"]] = rng.integers(best)
+        case.near.take(values)
+    assert case.beside.best == best and not case.boxes.found
+
+
+def test_where_no_truth_can_stay_nothing_is_looked_for():
+    rows = LinearRows.of([({0: 1, 1: 1}, 0, 9)])
+    ends = np.zeros(2, np.int64), np.array([9, 9])
+    root: Any = SimpleNamespace(relaxation=Relaxation(*ends, rows, 1, 1, np.arange(2), {}, Conflicts()))
+    assert not Near(root, SimpleNamespace()).is_worth_it()
+    root.relaxation.upper[0] = 1
+    assert Near(root, SimpleNamespace()).is_worth_it()
+
+
+def test_a_relaxation_that_is_too_large_has_no_programs_near(monkeypatch):
+    case = Case()
+    assert case.beside.programs_near(case.near.root) is not None
+    monkeypatch.setattr(near_module, "MOST_ENTRIES", len(case.near.relaxation.rows.values) - 1)
+    assert case.beside.programs_near(case.near.root) is None
+
+
+def test_in_turns_there_are_none_since_their_seconds_are_those_of_a_clock():
+    case = Case()
+    in_turns = BesideInTurns(lambda: case.near.relaxation, 0.0, case.boxes, lambda: None, 1.0)
+    assert in_turns.programs_near(case.near.root) is None
+
+
+def test_the_thread_looks_near_solutions_until_the_search_ends(monkeypatch):
+    """Here no bound is proved, so what is found is found near the solution."""
+    case = Case()
+    monkeypatch.setattr(Root, "settle", lambda root: None)
+    monkeypatch.setattr(Beside, "search", lambda beside, root: None)
+    case.beside.start()
+    last = time.monotonic() + PATIENCE
+    while case.beside.best > OF_ALL and time.monotonic() < last:
+        time.sleep(0.01)
+    assert case.beside.best == OF_ALL and case.beside.thread.is_alive()
+    case.beside.stop()
+    case.beside.thread.join(PATIENCE)
+    assert not case.beside.thread.is_alive() and case.beside.fault is None
+
+
+@pytest.mark.parametrize(("slow", "new", "looks"), [(True, False, 1), (False, True, 1), (False, False, 0)])
+def test_beside_a_tree_it_looks_near_new_solutions_or_if_the_bound_stands_still(slow, new, looks, monkeypatch):
+    case, looked = Case(), []
+    monkeypatch.setattr(Near, "look_again", lambda near: looked.append(1))
+    case.beside.near, case.beside.first = case.near, -1000
+    case.beside.bound = case.beside.first if slow else case.beside.best - 1
+    if not new:
+        case.boxes.take_point()
+    case.beside.look_aside()
+    assert len(looked) == looks
+    case.near.next = np.inf
+    case.beside.look_aside()
+    assert len(looked) == looks
+
+
+# ---- the solver
+
+
+def program(**changes: Any) -> dict[str, Any]:
+    """Maximise x + y with 2 x + 3 y <= 12 and x <= 4: the optimum is 5, at (4, 1)."""
+    rows = LinearRows.of([({0: 2, 1: 3}, -(2**60), 12), ({0: 1, 1: 1, 2: -1}, 0, 0)])
+    ends = np.zeros(3, np.int64), np.array([4, 9, 99])
+    relaxation = Relaxation(*ends, rows, 2, -1, np.arange(3), {}, Conflicts())
+    given = {"relaxation": relaxation, "lower": ends[0], "upper": ends[1], "seconds": 60.0, "is_over": lambda: False}
+    return given | changes
+
+
+def solved(given: dict[str, Any]) -> tuple[Outcome, list[list[int]]]:
+    found: list[list[int]] = []
+    take = given.pop("take", lambda values: found.append(values.round().tolist()))
+    return solve_integers(**given, take=take), found
+
+
+def test_better_points_arrive_one_after_the_other():
+    outcome, found = solved(program())
+    assert outcome is Outcome.OPTIMAL and found[-1] == [4, 1, 5]
+    assert [values[2] for values in found] == sorted({values[2] for values in found})
+
+
+def test_an_empty_box_is_told():
+    assert solved(program(lower=np.array([3, 3, 0]))) == (Outcome.INFEASIBLE, [])
+
+
+def test_what_fails_in_a_callback_is_raised_behind_it():
+    def fail(values: np.ndarray) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        solved(program(take=fail))
+
+
+def test_no_time_is_no_time():
+    outcome, found = solved(program(seconds=0.0))
+    assert outcome is Outcome.UNFINISHED and not found
