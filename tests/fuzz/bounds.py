@@ -28,7 +28,6 @@ from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.bounds.near import Near
 from turbo_fzn.bounds.probing import Implications
 from turbo_fzn.bounds.reasons import Reason, reason_of
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
@@ -324,17 +323,19 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
         tree.Tree.step = step  # type: ignore[method-assign]
     if isinstance(beside.fault, Unsound) or (beside.fault and not liar):
         raise beside.fault
-    if beside.near is not None and (small := [point for point, _ in watch.points if max(map(abs, point)) < INFINITY]):
-        look_near(random, beside.near, beside, small)
+    look_near(random, beside, [point for point, _ in watch.points])
     if beside.bound > -NO_SOLUTION and beside.bound > min(objectives, default=NO_SOLUTION):
         raise Unsound(f"bound {beside.bound}, optimum {min(objectives)}")
     if any(relaxation.sense * found.objective not in objectives for found in bounding.boxes.found):
         raise Unsound("a solution that is none")
 
 
-def look_near(random: Random, near: Near, beside: Beside, points: list[list[int]]) -> None:
+def look_near(random: Random, beside: Beside, points: list[list[int]]) -> None:
     """Looks for anything near a solution, and takes a point that HiGHS may not have found. The caller checks what
     arrives."""
+    near, points = beside.near, [point for point in points if max(map(abs, point)) < INFINITY]
+    if near is None or not points:
+        return
     beside.stopped, beside.best = False, NO_SOLUTION
     near.part, near.seconds = random.random(), NEAR_SECONDS
     point = np.array(random.choice(points), np.int64)
