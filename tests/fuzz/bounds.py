@@ -324,9 +324,13 @@ def check_bounds(random: Random, relaxation: Relaxation, watch: Watch, objective
     if isinstance(beside.fault, Unsound) or (beside.fault and not liar):
         raise beside.fault
     look_near(random, beside, [point for point, _ in watch.points])
-    if beside.bound > -NO_SOLUTION and beside.bound > min(objectives, default=NO_SOLUTION):
-        raise Unsound(f"bound {beside.bound}, optimum {min(objectives)}")
-    if any(relaxation.sense * found.objective not in objectives for found in bounding.boxes.found):
+    check_results(beside.bound, [relaxation.sense * found.objective for found in bounding.boxes.found], objectives)
+
+
+def check_results(bound: int, found: list[int], objectives: list[int]) -> None:
+    if bound > -NO_SOLUTION and bound > min(objectives, default=NO_SOLUTION):
+        raise Unsound(f"bound {bound}, optimum {min(objectives)}")
+    if any(objective not in objectives for objective in found):
         raise Unsound("a solution that is none")
 
 
