@@ -1,6 +1,7 @@
 """A thread beside the search that proves bounds of the objective by a relaxation.
 
 It solves the linear program of the root, then adds cuts in rounds while the bound moves, then does branch and bound.
+Beside a large tree, and when no bound is left to prove, it looks for solutions near the best one (near.py).
 The driver of the search passes it the objective of each better solution, and reads the proved bound. Each better
 solution narrows the bounds of the columns (reduced-cost fixing), so a later proof is about better solutions only. The
 published bound holds for all solutions: it is the lesser of the proved bound and the best objective.
@@ -21,8 +22,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from turbo_fzn import floats
+from turbo_fzn.bounds.boxes import Boxes, RealBoxes
 from turbo_fzn.bounds.listener import NO_SOLUTION, Store
-from turbo_fzn.bounds.reasons import Reason, reason_of
+from turbo_fzn.bounds.reasons import reason_of
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF
@@ -49,55 +51,6 @@ HOPE = 20  # the bound is expected to rise at most this many times as far as it 
 
 def _nothing() -> None:
     """What a branch and bound without cuts does in between."""
-
-
-class Boxes(Protocol):
-    """Propagation of the model in boxes of the relaxation's columns."""
-
-    def attach(self, relaxation: Relaxation) -> None: ...
-
-    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns], truths included) of the solutions in the box with sense * objective <= most.
-
-        None where there are no such solutions, apart from one that this call has found."""
-        ...
-
-    def take_best(self) -> int | None:
-        """sense * objective of the best solution found since the last call."""
-        ...
-
-    def has_point(self) -> bool:
-        """Whether there is a solution that `take_point` has not returned."""
-        ...
-
-    def take_point(self) -> Store | None:
-        """The bounds of the columns (int64 [columns]) in the best solution, if it is newer than the last call."""
-        ...
-
-    def suggest(self, values: np.ndarray) -> None:
-        """Passes on a point (float [columns]) near which good solutions may lie."""
-        ...
-
-    @property
-    def learners(self) -> np.ndarray:
-        """The learners' variable of each column (int64 [columns]), -1 for none."""
-        ...
-
-    def post(self, reason: Reason, under: int, name: str) -> None:
-        """Passes on an inequality that holds in all solutions with sense * objective below `under`."""
-        ...
-
-
-class RealBoxes(Protocol):
-    """Propagation of the model in boxes of all variables of a TNF."""
-
-    def attach(self) -> None: ...
-
-    def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None: ...
-
-    def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
-        """sense * objective of a solution near the point (float [n]), None where none is found."""
-        ...
 
 
 class _Divided(Protocol):
@@ -163,7 +116,8 @@ class Bounder(ABC):
 
     def stop(self) -> None:
         """Asks the thread to end; may be called in a signal handler. The thread looks between its steps, a linear
-        program at each iteration; an exception thrown into the thread would end the process inside HiGHS's callback."""
+        program at each iteration, an integer program now and then; an exception thrown into the thread would end the
+        process inside HiGHS's callback."""
         self.stopped = True
 
     def join(self) -> None:
@@ -274,6 +228,7 @@ class Beside(Bounder):
         super().__init__(share)
         self.make, self.boxes = make, boxes
         self.suggested = self.reasoned = -np.inf  # when
+        self.n_found = 0  # solutions by propagation in boxes
         self.near: Near | None = None
 
     def work(self) -> None:
@@ -297,10 +252,11 @@ class Beside(Bounder):
         self.say("relaxation ends")
 
     def programs_near(self, root: Root) -> Near | None:
+        """Programs near solutions, unless the relaxation has a small share of the time: one takes seconds."""
         from turbo_fzn.bounds.near import Near
 
         near = Near(root, self)
-        return near if near.is_worth_it() else None
+        return near if self.share == 1 and near.is_worth_it() else None
 
     def search(self, root: Root) -> None:
         from turbo_fzn.bounds.tree import Node, Tree
@@ -336,6 +292,7 @@ class Beside(Bounder):
         narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
         found = self.boxes.take_best()
         if found is not None:
+            self.n_found += 1
             self.tell(found)
         return narrower
 

@@ -1,4 +1,4 @@
-"""Linear programs by HiGHS (Huangfu and Hall 2018): the only file that imports it.
+"""Linear and integer programs by HiGHS (Huangfu and Hall 2018): the only file that imports it.
 
 Its results are not trusted: primal values guide branching and cuts, and certificate.py proves bounds from the duals.
 """
@@ -235,7 +235,8 @@ def solve_integers(
     Each better point (float [n]) is passed to `take`, and no optimum is proved."""
     meter, rows, n = _MipMeter(is_over, take), relaxation.rows, relaxation.n_columns
     solver = _quiet_solver(meter, Callback.kCallbackMipImprovingSolution, Callback.kCallbackMipInterrupt)
-    solver.setOptionValue("time_limit", seconds)
+    for option, value in (("time_limit", seconds), ("mip_rel_gap", 0.0)):
+        solver.setOptionValue(option, value)
     cost = np.zeros(n)
     cost[relaxation.objective] = relaxation.sense
     bounds = [_as_floats(side) for side in (lower, upper, rows.lower, rows.upper)]

@@ -22,7 +22,7 @@ from turbo_fzn.bounds.highs import Outcome, solve_integers
 from turbo_fzn.bounds.listener import RootListener, Store
 from turbo_fzn.bounds.root import Root
 
-SECONDS, MOST_SECONDS = 2.0, 16.0  # of a program
+SECONDS, MOST_SECONDS = 2.0, 8.0  # of a program; HiGHS hardly looks at a stop in between
 PART, LEAST_PART = 0.2, 0.02  # of the truths that are released
 LARGER, SMALLER = 1.3, 0.7
 MOST_REST = 32  # times as long as the program, after several in vain
@@ -32,6 +32,11 @@ LONGEST_ROW = 30  # entries of a row that connects truths: longer ones connect a
 
 class NearListener(RootListener, Protocol):
     """A driver that knows solutions."""
+
+    @property
+    def n_found(self) -> int:
+        """How many solutions `narrow` and `offer` have led to."""
+        ...
 
     def take_point(self) -> Store | None:
         """The bounds of the columns (int64 [columns]) in the best solution, if it is newer than the last call."""
@@ -50,7 +55,6 @@ class Near:
         self.kept = np.empty(0, np.int64)  # the truths near which the last program was that released none
         self.may_keep = True  # the last program released some
         self.goes_on = False  # the last one released none, and was successful to the end of its time
-        self.has_found = False  # a better solution, by the last program
         self.point: Store | None = None
         self.failures = 0  # in succession
         self.next = -np.inf  # when to look again
@@ -76,12 +80,13 @@ class Near:
     def look(self, point: Store) -> bool:
         """Looks for a better solution near a solution (int64 [columns], fixed where its lower and upper bound are
         equal). Returns whether there was one."""
-        known = self.are_truths & (point[0] == point[1])
+        possible = (self.root.lower <= point[0]) & (point[0] <= self.root.upper)  # in better solutions
+        known = self.are_truths & (point[0] == point[1]) & possible
         truths = np.where(known, point[0], -1)
         keeps = self.goes_on or (self.may_keep and not np.array_equal(truths, self.kept))
-        self.has_found = False
+        before = self.listener.n_found
         outcome = self.solve(known if keeps else known & ~self.some_of(known), point[0])
-        found, is_late = self.has_found, outcome is Outcome.UNFINISHED
+        found, is_late = self.listener.n_found > before, outcome is Outcome.UNFINISHED
         if keeps:
             self.kept, self.goes_on = truths, is_late and found
             self.seconds = min(2 * self.seconds, MOST_SECONDS) if is_late and not found else self.seconds
@@ -96,7 +101,7 @@ class Near:
         """Solves the program in which the columns `stay` (bool [columns]) have these values, and passes on the points
         that it finds on the way."""
         lower, upper = self.root.lower.copy(), self.root.upper.copy()
-        lower[stay], upper[stay] = np.maximum(lower[stay], values[stay]), np.minimum(upper[stay], values[stay])
+        lower[stay] = upper[stay] = values[stay]
         box = self.listener.narrow(lower, upper) if np.all(lower <= upper) else None
         if box is None:
             return Outcome.INFEASIBLE
@@ -104,11 +109,9 @@ class Near:
 
     def take(self, values: np.ndarray) -> None:
         """Takes a point (float [columns]) that satisfies all rows."""
-        before = self.listener.best
+        before = self.listener.n_found
         self.listener.offer(self.relaxation, values)
-        if self.listener.best < before:
-            self.has_found = True
-        else:
+        if self.listener.n_found == before:
             self.listener.suggest(values)
 
     def some_of(self, known: np.ndarray) -> np.ndarray:
@@ -120,31 +123,31 @@ class Near:
             if wanted <= 0:
                 break
             if not chosen[start]:
-                wanted -= self.grow(start, chosen, known, wanted)
+                grown = self.grow(start, known, wanted)
+                chosen[grown] = True
+                wanted -= int(known[grown].sum())
         return chosen
 
-    def grow(self, start: int, chosen: np.ndarray, known: np.ndarray, wanted: int) -> int:
-        """Marks what is connected with a column as chosen, in random order, until so many known ones are. Returns their
-        number."""
-        edge, count = [start], 0
-        seen = chosen.copy()
-        seen[start] = True
+    def grow(self, start: int, known: np.ndarray, wanted: int) -> list[int]:
+        """Columns that are connected with one, in random order, until so many known ones are among them."""
+        grown: list[int] = []
+        edge, seen, count = [start], {start}, 0
         while edge and count < wanted:
             at = int(self.random.integers(len(edge)))
             edge[at], edge[-1] = edge[-1], edge[at]
             column = edge.pop()
-            chosen[column] = True
+            grown.append(column)
             count += bool(known[column])
-            new = [near for near in self.connected(column) if not seen[near]]
-            seen[new] = True
-            edge += new
-        return count
+            new = self.connected(column) - seen
+            seen |= new
+            edge += sorted(new)
+        return grown
 
-    def connected(self, column: int) -> list[int]:
+    def connected(self, column: int) -> set[int]:
         """The columns that share a short row with one."""
         start, columns, first, rows = self.links
         of_column = rows[first[column] : first[column + 1]].tolist()
-        return list({near for row in of_column for near in columns[start[row] : start[row + 1]].tolist()})
+        return {near for row in of_column for near in columns[start[row] : start[row + 1]].tolist()}
 
     @cached_property
     def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING
 
-from turbo_fzn.bounds.beside import Beside, Boxes
+from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.boxes import Boxes
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Relaxation
 

@@ -63,7 +63,7 @@ class Bounding:
     def start(self) -> None:
         """Called when an engine has begun. A further engine gets bound and solutions again: the one before took a box
         for a solution that was none, and may have rejected later solutions as worse."""
-        self.told = -NO_SOLUTION
+        self.told, self.best = -NO_SOLUTION, None
         if self.latest is not None:
             self.boxes.found.appendleft(self.latest)
         self.beside.start()
@@ -179,8 +179,8 @@ class Boxes:
         self.rows.append(Inequality(variables, coefficients, reason.high, under, name))
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if there are none,
-        or a single one, which is put into `found`."""
+        """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if there are none
+        that are better than one which is put into `found`."""
         if self.propagator is None:
             return lower, upper
         tnf, places = self.tnf, self.places
@@ -230,8 +230,9 @@ class Boxes:
         return best
 
     def is_solved(self, low: np.ndarray, high: np.ndarray) -> bool:
-        """Whether no solution of a store at its fixpoint is missing in `found`. That is so if all columns are fixed,
-        and it holds with the other variables at their least values: any other solution has the same objective."""
+        """Whether a store at its fixpoint has no solution that is better than those in `found`, into which this puts
+        one: if all columns and the objective are fixed, and all rows hold with the other variables at their least
+        values."""
         if np.any((low < high)[self.deciding]):
             return False
         is_open = np.any(low < high)

@@ -12,15 +12,19 @@ import pytest
 
 from support.command import PATIENCE
 from support.relaxations import beside_a, numbers_of, prepared_of, unsolved
+from turbo_fzn.bounds import beside as beside_module
 from turbo_fzn.bounds import near as near_module
-from turbo_fzn.bounds.beside import Beside
+from turbo_fzn.bounds.beside import LAST_SECONDS, Beside
 from turbo_fzn.bounds.cliques import Conflicts
-from turbo_fzn.bounds.highs import Outcome, solve_integers
+from turbo_fzn.bounds.highs import Outcome
 from turbo_fzn.bounds.near import LARGER, LEAST_PART, MOST_REST, MOST_SECONDS, PART, SECONDS, SMALLER, Near
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.root import Root
 from turbo_fzn.bounds.turns import BesideInTurns
-from turbo_fzn.run.bounding import Boxes
+from turbo_fzn.engine.contract import Found
+from turbo_fzn.options import Options
+from turbo_fzn.run.bounding import Bounding, Boxes
+from turbo_fzn.run.judge import Judge
 
 # Things in a row, whose lengths keep them apart, each with a place that it would like to have: b<i>_<j> says that i is
 # before j. One thing alone can hardly move.
@@ -81,6 +85,7 @@ class Case:
                 lower[self.columns[name]] = upper[self.columns[name]] = value
         assert self.boxes.narrow(lower, upper, 999) is None
         self.boxes.incumbent = self.boxes.found.pop()
+        self.boxes.take_best()
         self.beside.tell(self.boxes.incumbent.objective)
 
 
@@ -138,7 +143,8 @@ def near_that(outcomes: list[tuple[Outcome, bool]], monkeypatch: pytest.MonkeyPa
 
     def solve(near: Near, stay: np.ndarray, values: np.ndarray) -> Outcome:
         stayed.append(int(stay.sum()))
-        outcome, near.has_found = next(script)
+        outcome, found = next(script)
+        case.beside.n_found += found
         return outcome
 
     monkeypatch.setattr(Near, "solve", solve)
@@ -166,6 +172,52 @@ def test_programs_that_release_some_come_between_those_that_release_none(monkeyp
         case.take(places)
         case.near.look_again()
     assert [number == N_TRUTHS for number in stayed] == [True, False, True, False]
+
+
+def test_near_the_same_truths_every_further_program_releases_some(monkeypatch):
+    case, stayed = near_that([(DONE, False)] * 4, monkeypatch)
+    for _ in range(4):
+        case.near.look_again()
+    assert [number == N_TRUTHS for number in stayed] == [True, False, False, False]
+
+
+def test_what_propagation_finds_is_found_too():
+    """All truths and all amounts but one stay: no program is solved."""
+    case = Case()
+    case.near.are_truths = np.ones(len(case.lower), bool)
+    for name in ("x3", "off3", "total"):
+        case.near.are_truths[case.columns[name]] = False
+    case.near.root.lower[case.columns["x3"]] = case.near.root.upper[case.columns["x3"]] = FAR[3] - 1
+    case.near.look_again()
+    assert case.near.failures == 0 and case.beside.n_found == 1 and case.beside.best < np.abs(FAR - WISHES).sum()
+
+
+def test_truths_that_no_better_solution_has_do_not_stay(monkeypatch):
+    """The relaxation has proved this of one, and the others stay."""
+    case, stayed = near_that([(DONE, False)], monkeypatch)
+    case.near.root.upper[case.columns["b0_1"]] = 0
+    case.near.look_again()
+    assert stayed == [N_TRUTHS - 1]
+
+
+def test_truths_that_are_open_in_the_solution_do_not_stay():
+    case, stayed = Case(), []
+    point = case.boxes.take_point()
+    assert point is not None
+    column = case.columns["b0_1"]
+    point[0][column], point[1][column] = 0, 1
+    case.near.solve = lambda stay, values: stayed.append(stay) or DONE  # type: ignore[method-assign]
+    case.near.look(point)
+    assert not stayed[0][column] and stayed[0].sum() == N_TRUTHS - 1
+
+
+def test_an_empty_box_is_a_program_that_has_ended():
+    case = Case()
+    case.beside.best = 0
+    case.near.look_again()
+    case.near.part = PART
+    case.near.look_again()
+    assert case.near.part == pytest.approx(LARGER * PART) and case.near.seconds == SECONDS
 
 
 def test_time_grows_where_nothing_is_found_in_it(monkeypatch):
@@ -219,7 +271,7 @@ def test_a_point_that_is_no_solution_is_a_suggestion(monkeypatch):
     monkeypatch.setattr(case.beside, "suggest", suggested.append)
     monkeypatch.setattr(case.beside, "offer", lambda relaxation, values: None)
     case.near.look_again()
-    assert case.beside.best == best and not case.near.has_found
+    assert case.beside.best == best and case.near.failures == 1
     totals = [int(np.rint(values[case.columns["total"]])) for values in suggested]
     assert totals[-1] == IN_ORDER and all(total < best for total in totals)
 
@@ -249,6 +301,16 @@ def test_a_relaxation_that_is_too_large_has_no_programs_near(monkeypatch):
     assert case.beside.programs_near(case.near.root) is not None
     monkeypatch.setattr(near_module, "MOST_ENTRIES", len(case.near.relaxation.rows.values) - 1)
     assert case.beside.programs_near(case.near.root) is None
+
+
+def test_a_relaxation_with_a_small_share_of_the_time_has_none():
+    case = Case()
+    case.beside.share = 0.1
+    assert case.beside.programs_near(case.near.root) is None
+
+
+def test_a_program_ends_before_the_interpreter_stops_waiting_for_its_thread():
+    assert MOST_SECONDS < LAST_SECONDS
 
 
 def test_in_turns_there_are_none_since_their_seconds_are_those_of_a_clock():
@@ -287,42 +349,52 @@ def test_beside_a_tree_it_looks_near_new_solutions_or_if_the_bound_stands_still(
     assert len(looked) == looks
 
 
-# ---- the solver
+def test_a_tree_that_is_not_small_is_interrupted_by_looks(monkeypatch):
+    case, looked = Case(), []
+    for name, value in (("SMALL_TREE", 2), ("PATIENCE_SECONDS", 99.0)):
+        monkeypatch.setattr(beside_module, name, value)
+    monkeypatch.setattr(Beside, "look_aside", lambda beside: looked.append(tree.n_nodes))
+    tree = SimpleNamespace(n_nodes=0, probing=0.0, bound=0, is_full=lambda: False, can_rise=lambda: tree.n_nodes < 4)
+    tree.step = lambda: setattr(tree, "n_nodes", tree.n_nodes + 1)
+    case.beside.began, case.beside.worked = case.beside.now(), case.beside.work_time()
+    case.beside.divide(tree)
+    assert looked == [2, 3]
 
 
-def program(**changes: Any) -> dict[str, Any]:
-    """Maximise x + y with 2 x + 3 y <= 12 and x <= 4: the optimum is 5, at (4, 1)."""
-    rows = LinearRows.of([({0: 2, 1: 3}, -(2**60), 12), ({0: 1, 1: 1, 2: -1}, 0, 0)])
-    ends = np.zeros(3, np.int64), np.array([4, 9, 99])
-    relaxation = Relaxation(*ends, rows, 2, -1, np.arange(3), {}, Conflicts())
-    given = {"relaxation": relaxation, "lower": ends[0], "upper": ends[1], "seconds": 60.0, "is_over": lambda: False}
-    return given | changes
+@pytest.mark.parametrize("end", ["stop", "proof"])
+def test_it_stays_until_the_search_ends_or_nothing_better_is_left(end, monkeypatch):
+    case, rests = Case(), []
+    case.beside.near = case.near
+
+    def look_again(near: Near) -> None:
+        if len(rests) == 2:
+            case.beside.stop() if end == "stop" else case.beside.publish(case.beside.best)
+
+    monkeypatch.setattr(Near, "look_again", look_again)
+    monkeypatch.setattr(Beside, "rest", lambda beside: rests.append(1))
+    monkeypatch.setattr(beside_module, "REST_SECONDS", 0)
+    case.beside.stay()
+    assert len(rests) == 3
 
 
-def solved(given: dict[str, Any]) -> tuple[Outcome, list[list[int]]]:
-    found: list[list[int]] = []
-    take = given.pop("take", lambda values: found.append(values.round().tolist()))
-    return solve_integers(**given, take=take), found
+class Silent:
+    """An engine that takes what the relaxation has."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: None
 
 
-def test_better_points_arrive_one_after_the_other():
-    outcome, found = solved(program())
-    assert outcome is Outcome.OPTIMAL and found[-1] == [4, 1, 5]
-    assert [values[2] for values in found] == sorted({values[2] for values in found})
-
-
-def test_an_empty_box_is_told():
-    assert solved(program(lower=np.array([3, 3, 0]))) == (Outcome.INFEASIBLE, [])
-
-
-def test_what_fails_in_a_callback_is_raised_behind_it():
-    def fail(values: np.ndarray) -> None:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        solved(program(take=fail))
-
-
-def test_no_time_is_no_time():
-    outcome, found = solved(program(seconds=0.0))
-    assert outcome is Outcome.UNFINISHED and not found
+@pytest.mark.parametrize("sense", [1, -1])
+def test_the_relaxation_knows_the_best_solution_of_engine_and_relaxation(sense):
+    goal = "minimize x" if sense > 0 else "maximize x"
+    text = f"var -9..9: x :: output_var; constraint int_le(-8,x); solve {goal};"
+    bounding = Bounding(Judge(prepared_of(text), Options()))
+    solutions = {value: Found(sense * value, 0, "finder", np.array([sense * value])) for value in (4, 5, 6, 7, 8)}
+    for arrived, found, best in (([7, 6, 8], [], 6), ([7], [], 6), ([], [5], 5), ([8], [4, 7], 4)):
+        bounding.boxes.found.extend(solutions[value] for value in found)
+        bounding.exchange(Silent(), None, [solutions[value] for value in arrived])
+        assert bounding.boxes.incumbent is solutions[best]
+    bounding.start()  # another engine: the one before may have taken a box for a solution that was none
+    bounding.close()
+    bounding.exchange(Silent(), None, [solutions[8]])
+    assert bounding.boxes.incumbent is bounding.latest is solutions[7]
