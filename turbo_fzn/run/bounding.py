@@ -63,7 +63,8 @@ class Bounding:
     def start(self) -> None:
         """Called when an engine has begun. A further engine gets bound and solutions again: the one before took a box
         for a solution that was none, and may have rejected later solutions as worse."""
-        self.told, self.best = -NO_SOLUTION, None
+        self.told = -NO_SOLUTION
+        self.best = None
         if self.latest is not None:
             self.boxes.found.appendleft(self.latest)
         self.beside.start()
