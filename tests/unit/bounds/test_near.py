@@ -67,7 +67,7 @@ IN_ORDER, OF_ALL = least(dict.fromkeys(PAIRS, True)), least({})
 class Case:
     """The relaxation of a model beside no search, and a solution: places of things."""
 
-    def __init__(self, places: np.ndarray = FAR):
+    def __init__(self) -> None:
         prepared = prepared_of(LAYOUT)
         self.beside = beside_a(prepared)
         self.near = Near(unsolved(self.beside), self.beside)
@@ -76,7 +76,8 @@ class Case:
         self.lower, self.upper = self.near.relaxation.lower, self.near.relaxation.upper
         column = dict(zip(self.boxes.places.tolist(), self.boxes.columns.tolist()))
         self.columns = {name: column.get(number, -1) for name, number in numbers_of(prepared).items()}
-        self.take(places)
+        self.take(FAR)
+        self.near.seconds = PATIENCE  # on a busy machine, too
 
     def take(self, places: np.ndarray) -> None:
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -138,8 +139,8 @@ def test_what_is_released_is_connected_by_short_rows(monkeypatch):
 
 def near_that(outcomes: list[tuple[Outcome, bool]], monkeypatch: pytest.MonkeyPatch) -> tuple[Case, list[int]]:
     """A case whose programs end so, with or without a solution, and the number of columns that stay in each."""
-    case, stayed = Case(), []
-    script = iter(outcomes)
+    case, stayed, script = Case(), [], iter(outcomes)
+    case.near.seconds = SECONDS
 
     def solve(near: Near, stay: np.ndarray, values: np.ndarray) -> Outcome:
         stayed.append(int(stay.sum()))
@@ -185,8 +186,7 @@ def test_what_propagation_finds_is_found_too():
     """All truths and all amounts but one stay: no program is solved."""
     case = Case()
     case.near.are_truths = np.ones(len(case.lower), bool)
-    for name in ("x3", "off3", "total"):
-        case.near.are_truths[case.columns[name]] = False
+    case.near.are_truths[[case.columns[name] for name in ("x3", "off3", "total")]] = False
     case.near.root.lower[case.columns["x3"]] = case.near.root.upper[case.columns["x3"]] = FAR[3] - 1
     case.near.look_again()
     assert case.near.failures == 0 and case.beside.n_found == 1 and case.beside.best < np.abs(FAR - WISHES).sum()
@@ -214,10 +214,9 @@ def test_truths_that_are_open_in_the_solution_do_not_stay():
 def test_an_empty_box_is_a_program_that_has_ended():
     case = Case()
     case.beside.best = 0
-    case.near.look_again()
-    case.near.part = PART
-    case.near.look_again()
-    assert case.near.part == pytest.approx(LARGER * PART) and case.near.seconds == SECONDS
+    for _ in range(2):
+        case.near.look_again()
+    assert case.near.part == pytest.approx(LARGER * PART) and case.near.seconds == PATIENCE
 
 
 def test_time_grows_where_nothing_is_found_in_it(monkeypatch):
@@ -289,8 +288,8 @@ def test_a_false_point_is_no_solution():
 
 def test_where_no_truth_can_stay_nothing_is_looked_for():
     rows = LinearRows.of([({0: 1, 1: 1}, 0, 9)])
-    ends = np.zeros(2, np.int64), np.array([9, 9])
-    root: Any = SimpleNamespace(relaxation=Relaxation(*ends, rows, 1, 1, np.arange(2), {}, Conflicts()))
+    relaxation = Relaxation(np.zeros(2, np.int64), np.array([9, 9]), rows, 1, 1, np.arange(2), {}, Conflicts())
+    root: Any = SimpleNamespace(relaxation=relaxation)
     assert not Near(root, SimpleNamespace()).is_worth_it()
     root.relaxation.upper[0] = 1
     assert Near(root, SimpleNamespace()).is_worth_it()
@@ -322,6 +321,7 @@ def test_in_turns_there_are_none_since_their_seconds_are_those_of_a_clock():
 def test_the_thread_looks_near_solutions_until_the_search_ends(monkeypatch):
     """Here no bound is proved, so what is found is found near the solution."""
     case = Case()
+    monkeypatch.setattr(near_module, "SECONDS", PATIENCE)
     monkeypatch.setattr(Root, "settle", lambda root: None)
     monkeypatch.setattr(Beside, "search", lambda beside, root: None)
     case.beside.start()
