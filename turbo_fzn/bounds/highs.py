@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Status = highspy.HighsModelStatus
 Callback = highspy.cb.HighsCallbackType
-INTEGER = 1  # a kind of column
+CONTINUOUS, INTEGER = 0, 1  # kinds of columns
 ROW_BY_ROW = 2  # kRowwise
 ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 3e-9  # of the simplex method: one, and for each entry of the rows
 NO_LIMIT = 2**31 - 1
@@ -122,13 +122,8 @@ class Program:
     ):
         self.meter = _Meter(is_over, account)
         self.solver = solver = _quiet_solver(self.meter)
-        n, rows = relaxation.n_columns, relaxation.rows
-        cost = np.zeros(n)
-        cost[relaxation.objective] = relaxation.sense
         self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
-        bounds = [_as_floats(side) for side in (relaxation.lower, relaxation.upper, rows.lower, rows.upper)]
-        sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
-        solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.zeros(n, np.int32))
+        _state(solver, relaxation, self.lower, self.upper, CONTINUOUS)
 
     def restrict(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Sets the bounds of the columns (int64 [n])."""
@@ -233,20 +228,26 @@ def solve_integers(
 ) -> Outcome:
     """Solves a relaxation as an integer program in a box (int64 [n]), for so many seconds at most, by a new solver.
     Each better point (float [n]) is passed to `take`, and no optimum is proved."""
-    meter, rows, n = _MipMeter(is_over, take), relaxation.rows, relaxation.n_columns
+    meter = _MipMeter(is_over, take)
     solver = _quiet_solver(meter, Callback.kCallbackMipImprovingSolution, Callback.kCallbackMipInterrupt)
     for option, value in (("time_limit", seconds), ("mip_rel_gap", 0.0)):
         solver.setOptionValue(option, value)
-    cost = np.zeros(n)
-    cost[relaxation.objective] = relaxation.sense
-    bounds = [_as_floats(side) for side in (lower, upper, rows.lower, rows.upper)]
-    sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
-    solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.full(n, INTEGER, np.int32))
+    _state(solver, relaxation, lower, upper, INTEGER)
     solver.run()
     if meter.fault is not None:
         raise meter.fault
     ends = {Status.kOptimal: Outcome.OPTIMAL, Status.kInfeasible: Outcome.INFEASIBLE}
     return ends.get(solver.getModelStatus(), Outcome.UNFINISHED)
+
+
+def _state(solver: Any, relaxation: Relaxation, lower: np.ndarray, upper: np.ndarray, kind: int) -> None:
+    """Passes a relaxation to a solver, with these bounds of the columns (int64 [n]), which are all of a kind."""
+    n, rows = relaxation.n_columns, relaxation.rows
+    cost = np.zeros(n)
+    cost[relaxation.objective] = relaxation.sense
+    bounds = [_as_floats(side) for side in (lower, upper, rows.lower, rows.upper)]
+    sizes, entries = (n, len(rows), len(rows.values)), entries_of(rows)
+    solver.passModel(*sizes, ROW_BY_ROW, 1, 0.0, cost, *bounds, *entries, np.full(n, kind, np.int32))
 
 
 def entries_of(rows: LinearRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

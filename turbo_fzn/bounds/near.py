@@ -75,7 +75,8 @@ class Near:
         began = self.listener.work_time()
         self.failures = 0 if self.look(self.point) else self.failures + 1
         spent = self.listener.work_time() - began
-        self.next = self.listener.now() + min(2**self.failures, MOST_REST) * spent * (self.failures > 0)
+        rest = min(2**self.failures, MOST_REST) if self.failures else 0
+        self.next = self.listener.now() + rest * spent
 
     def look(self, point: Store) -> bool:
         """Looks for a better solution near a solution (int64 [columns], fixed where its lower and upper bound are
