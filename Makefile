@@ -134,18 +134,18 @@ endif
 mutate: $(TESTED) compiler
 	@$(RUN) tests/tools/mutate.py $(MUTATEFLAGS)
 
-# FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m turbo_fzn.bench --help
+# FILES: FlatZinc files or folders of them; BENCHFLAGS: see python -m lab.bench --help
 bench: $(READY) compiler
-	@$(RUN) -m turbo_fzn.bench $(FILES) $(BENCHFLAGS)
+	@$(RUN) -m lab.bench $(FILES) $(BENCHFLAGS)
 
 bench-anytime: $(READY) compiler
-	@$(RUN) -m turbo_fzn.bench.anytime $(FILES) $(BENCHFLAGS)
+	@$(RUN) -m lab.bench.anytime $(FILES) $(BENCHFLAGS)
 
 # Compares the variants of the engine on FILES, or, without, on instances of our own; needs a GPU. On a CPU what applies:
-# JOURNALFLAGS='--arch cpu --seconds 2'. See python -m turbo_fzn.bench --help.
+# JOURNALFLAGS='--arch cpu --seconds 2'. See python -m lab.bench --help.
 journal: $(READY) compiler
 	@mkdir -p build/journal
-	@$(RUN) -m turbo_fzn.bench $(if $(filter file,$(origin FILES)),,$(FILES)) --variants journal $(JOURNALFLAGS) \
+	@$(RUN) -m lab.bench $(if $(filter file,$(origin FILES)),,$(FILES)) --variants journal $(JOURNALFLAGS) \
 	  --json build/journal/runs.json --csv build/journal/runs.csv --markdown build/journal/tables.md \
 	  --html build/journal/page.html
 

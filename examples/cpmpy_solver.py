@@ -28,8 +28,8 @@ from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
 import turbo_fzn
 from turbo_fzn import Builder
-from turbo_fzn.building import Var
 from turbo_fzn.explain.quickxplain import Members, minimal
+from turbo_fzn.interface.building import Var
 
 NAME = "turbo"
 LINEAR = frozenset({"sum", "wsum"})

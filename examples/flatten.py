@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from turbo_fzn.install import install_solver
+from turbo_fzn.command.install import install_solver
 
 EXAMPLES = Path(__file__).resolve().parent
 CORPUS = EXAMPLES.parent / "tests" / "data" / "corpus"

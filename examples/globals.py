@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turbo_fzn import Result, solve_text
-from turbo_fzn.resources import share_folder
+from turbo_fzn.base.resources import share_folder
 
 EXAMPLES = Path(__file__).resolve().parent
 PAGE = EXAMPLES.parent / "docs" / "measurements" / "globals.md"

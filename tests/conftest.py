@@ -23,9 +23,9 @@ from support import builds, processor_time, watchdog
 from support.command import PATIENCE, without_home
 from support.fake_gpu import fake_gpu  # noqa: F401
 from support.hybrid_runs import hybrid_device  # noqa: F401
-from turbo_fzn import api
-from turbo_fzn.install import install_solver
-from turbo_fzn.options import Options
+from turbo_fzn.command.install import install_solver
+from turbo_fzn.interface import api
+from turbo_fzn.options.options import Options
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)

@@ -34,7 +34,7 @@ refuse_python()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 try:
-    from turbo_fzn.cli import main
+    from turbo_fzn.command.cli import main
 except MemoryError:
     sys.stderr.write("fzn-turbo: out of memory\n")
     sys.stdout.write("=====ERROR=====\n")

@@ -10,7 +10,7 @@ import pytest
 
 from support.needs import needs_minizinc
 from turbo_fzn import Front, Model
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base.errors import ModelError, UsageError
 
 KNAPSACK = """\
 include "alldifferent.mzn";

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from support.flatzinc_text import with_text
-from turbo_fzn import floats, solve_text
-from turbo_fzn.api import Result
+from turbo_fzn import solve_text
+from turbo_fzn.base import floats
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.check.reals import distance, excess, linear, may_be
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.interface.api import Result
 from turbo_fzn.lower.float_table import PARTIAL
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.predicates.floats import FLOATS

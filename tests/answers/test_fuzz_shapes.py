@@ -21,7 +21,7 @@ from support.flatzinc_text import with_text
 from support.needs import needs_gecode, needs_minizinc
 from support.oracle import WindowTooSmall, all_solutions
 from turbo_fzn import Result, solve_text
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import runs
 from turbo_fzn.lower.globals import table
 from turbo_fzn.lower.rewrite import lower

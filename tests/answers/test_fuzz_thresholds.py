@@ -9,9 +9,9 @@ import pytest
 from fuzz import editions
 from fuzz.thresholds import KEPT, THRESHOLDS, constants, draw_thresholds, find, is_kept, with_thresholds
 from turbo_fzn import solve_text
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.lower import builder, early, runs
-from turbo_fzn.resources import kernels_folder
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)

@@ -13,8 +13,8 @@ from support.global_models import Compiler, model_of
 from support.global_notation import Case, identify
 from support.needs import needs_minizinc
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 

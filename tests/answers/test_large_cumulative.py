@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from turbo_fzn import Model, solve_text
+from turbo_fzn.base.errors import InternalError
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.library import library
-from turbo_fzn.errors import InternalError
 from turbo_fzn.lower.globals import packing, scheduling
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Boxes, relaxation_of

@@ -10,8 +10,8 @@ import pytest
 
 from support.objective_models import NAMES, SIGNS, Drawn, dot, draw, undominated
 from turbo_fzn import Front, Model, lexicographic
-from turbo_fzn.api import Result
-from turbo_fzn.errors import UsageError
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.interface.api import Result
 
 
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 1000), marks=pytest.mark.slow)], ids=str)

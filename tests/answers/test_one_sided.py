@@ -14,8 +14,8 @@ from support.command import write
 from support.flatzinc_text import make_model
 from support.operators import apply_operator
 from support.warm import ask
-from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import bulk, intervals
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.read.model import Model, Ref

@@ -6,7 +6,7 @@ import pytest
 
 from support.overflow import BY_BRANCHING, sum_text
 from turbo_fzn import solve_text
-from turbo_fzn.errors import EngineError, UnsupportedError
+from turbo_fzn.base.errors import EngineError, UnsupportedError
 
 UNBOUNDED_PRODUCT = """
 var 0..1099511627776: y :: output_var;

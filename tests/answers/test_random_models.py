@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.flatzinc_text import make_model
 from support.oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from support.random_models import VALUE_CHOICES, VARIABLE_CHOICES, draw_shown, models, solve
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Call, Goal, Ref
 
 # (blocks, simplify). A GPU gets few: each solve costs it a launch.

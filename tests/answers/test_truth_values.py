@@ -15,7 +15,7 @@ from support.global_models import Compiler
 from support.needs import needs_minizinc
 from support.oracle import all_solutions
 from turbo_fzn import solve_text
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 
 pytestmark = needs_minizinc
 

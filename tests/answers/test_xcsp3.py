@@ -12,7 +12,7 @@ from support.places import ROOT
 from support.xcsp3_draw import Draw
 from support.xcsp3_more_cases import FORMS
 from support.xcsp3_random import random_instance
-from turbo_fzn.api import solve_model
+from turbo_fzn.interface.api import solve_model
 from turbo_fzn.lower.globals import table
 from turbo_fzn.read.xcsp3.reader import CONSTRAINTS, SOLUTION, parse_xcsp3
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from support.places import DATA
-from turbo_fzn.api import solve_model
+from turbo_fzn.interface.api import solve_model
 from turbo_fzn.read.languages import parse_file
 
 FOLDER = DATA / "xcsp3"

@@ -30,10 +30,11 @@ from support.command import (
 )
 from support.places import ROOT
 from support.warm import ask
-from turbo_fzn import __version__, install, options
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
-from turbo_fzn.limits import LIMITS
-from turbo_fzn.options import ACTIONS, NEED_GPU, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
+from turbo_fzn.options import configuration, options
+from turbo_fzn.options.limits import LIMITS
+from turbo_fzn.options.options import ACTIONS, NEED_GPU, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
+from turbo_fzn.version import __version__
 
 DEMO = ROOT / "examples" / "demo.fzn"
 DOCS = DEMO.parent.parent / "docs"
@@ -146,7 +147,7 @@ def test_every_method_of_free_search_is_in_the_reference_and_explained():
 @pytest.mark.covers("C7", "C8")
 def test_the_flags_of_the_solver_configuration_are_options_with_their_types():
     flags = {flag: row for row in OPTIONS for flag in row.flags}
-    assert set(install.STD_FLAGS) <= flags.keys()
+    assert set(configuration.STD_FLAGS) <= flags.keys()
     for flag, _, kind, _ in minizinc_extra_flags():
         row = flags[flag]
         if kind.startswith("opt:"):
@@ -220,8 +221,8 @@ def test_the_version_is_told_without_importing_what_is_heavy():
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--version"]
     imported = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=PATIENCE).stderr
     modules = {line.rpartition("|")[2].strip() for line in imported.splitlines()}
-    assert "turbo_fzn.options" in modules
-    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.api", "turbo_fzn.run.search"}
+    assert "turbo_fzn.options.options" in modules
+    assert not modules & {"numpy", "lark", "ctypes", "turbo_fzn.interface.api", "turbo_fzn.run.search"}
 
 
 def test_info_tells_the_version_the_engines_and_the_cache(tmp_path):
@@ -244,11 +245,11 @@ def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     folder = tmp_path / "solvers"
     done = run_plainly("--install-solver", folder)
     assert done.returncode == 0 and done.stdout.startswith(
-        f"wrote {folder / install.CONFIGURATION}\nCPU engine, 32-bit: "
+        f"wrote {folder / configuration.CONFIGURATION}\nCPU engine, 32-bit: "
     )
-    assert json.loads((folder / install.CONFIGURATION).read_text())["id"] == install.SOLVER_ID
+    assert json.loads((folder / configuration.CONFIGURATION).read_text())["id"] == configuration.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
-    assert done.returncode == 0 and f"removed {folder / install.CONFIGURATION}\n" in done.stdout
+    assert done.returncode == 0 and f"removed {folder / configuration.CONFIGURATION}\n" in done.stdout
     assert list(folder.iterdir()) == []
     assert run_plainly("--uninstall-solver", folder).stdout == "nothing to remove\n"
 
@@ -275,7 +276,7 @@ def test_a_solver_that_is_installed_without_a_compiler_is_told_to_have_no_engine
     cache, folder = tmp_path / "cache", tmp_path / "solvers"
     done = run_plainly("--install-solver", folder, TURBO_FZN_CACHE=str(cache), PATH="", CXX="")
     assert done.returncode == 1
-    assert done.stdout == f"wrote {folder / install.CONFIGURATION}\n=====ERROR=====\n"
+    assert done.stdout == f"wrote {folder / configuration.CONFIGURATION}\n=====ERROR=====\n"
     assert re.fullmatch(r"fzn-turbo: no C\+\+ compiler found for the CPU engine: install one .*\n", done.stderr)
 
 

@@ -25,11 +25,11 @@ from support.command import (
     write,
 )
 from support.warm import ask
-from turbo_fzn import cli
+from turbo_fzn.base.errors import InternalError
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.command import cli
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.errors import InternalError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read import files, languages
 from turbo_fzn.read.flatzinc import parse_text

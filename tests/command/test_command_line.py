@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value, write
+from turbo_fzn.base.errors import TurboError, UsageError, one_line
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
-from turbo_fzn.errors import TurboError, UsageError, one_line
-from turbo_fzn.options import ACTIONS, OPTIONS, Options, parse_arguments
+from turbo_fzn.options.options import ACTIONS, OPTIONS, Options, parse_arguments
+from turbo_fzn.options.spellings import did_you_mean, unknown_flags
 from turbo_fzn.run.policy import wanted_methods
-from turbo_fzn.spellings import did_you_mean, unknown_flags
 
 # ---- flags that are none
 

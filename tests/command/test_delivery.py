@@ -28,14 +28,14 @@ from support.command import (
 from support.needs import needs_minizinc
 from support.sabotage import sabotage
 from turbo_fzn import solve_text
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.run.judge import Judge
 
 # ---- an error behind solutions
 
 # Of the solutions that arrive two are good; behind them something breaks.
 BREAK_AT_THE_THIRD = """
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base.errors import EngineError
 good, count = Judge.check, 0
 
 def check(self, arrived):
@@ -173,7 +173,7 @@ def test_what_a_library_prints_is_not_among_the_answers(tmp_path, module):
 
 # ---- stops that come early
 
-MODULES = ("turbo_fzn.collector", "turbo_fzn.options", "turbo_fzn.run.output", "argparse")
+MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.output", "argparse")
 
 
 @pytest.mark.covers("T3", "T4", "T5")

@@ -25,10 +25,11 @@ from support.fake_machine import FOLDER as FAKE_MACHINE
 from support.fake_machine import build_driver, changes, fill_cache
 from support.needs import needs_minizinc
 from turbo_fzn import __main__ as entry
-from turbo_fzn import doctor, install
+from turbo_fzn.base.resources import PACKAGE
+from turbo_fzn.command import doctor, install
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.engine.toolchain.compiler import NoCompiler
-from turbo_fzn.resources import PACKAGE
+from turbo_fzn.options import configuration
 
 Report = dict[str, tuple[str, str, str]]  # part -> (state, what is said, the command that mends it)
 
@@ -259,7 +260,7 @@ def test_with_a_minizinc_that_is_too_old(tmp_path, monkeypatch):
     ["version", *(pytest.param(name, marks=pytest.mark.slow) for name in ("executable", "mznlib", "extraFlags"))],
 )
 def test_a_stale_configuration_is_mended_by_the_command_that_is_named(whole, field):
-    path = Path(whole["MZN_SOLVER_PATH"]) / install.CONFIGURATION
+    path = Path(whole["MZN_SOLVER_PATH"]) / configuration.CONFIGURATION
     stale = {"version": "0.0.1", "executable": "/no/such/fzn-turbo", "mznlib": "/no/such/share", "extraFlags": []}
     path.write_text(json.dumps({**json.loads(path.read_text()), field: stale[field]}))
     code, report, _ = run(**whole)

@@ -11,9 +11,9 @@ from support import command
 from support.command import LEAST_SUM, NO_SOLUTION_BY_SEARCH, THREE_SOLUTIONS, core_line, ends_soon, run, start, write
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.errors import InternalError
+from turbo_fzn.base.errors import InternalError
 from turbo_fzn.explain import explainer
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_named
 

@@ -11,13 +11,14 @@ import pytest
 from support.command import LEAST_SUM, PATIENCE, environment, run, write
 from support.places import CORPUS, ROOT
 from support.warm import ask, server
-from turbo_fzn import __version__, spellings
-from turbo_fzn.errors import UsageError
-from turbo_fzn.options import parse_arguments
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.options import spellings
+from turbo_fzn.options.options import parse_arguments
+from turbo_fzn.options.spellings import translate
 from turbo_fzn.run import turbo_statistics
 from turbo_fzn.run.glossary import GLOSSARY
 from turbo_fzn.run.policy import check_names
-from turbo_fzn.spellings import translate
+from turbo_fzn.version import __version__
 
 PAGE = ROOT / "docs" / "guide" / "from-turbo.md"
 CODE = re.compile(r"`([^`]+)`")

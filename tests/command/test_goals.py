@@ -13,7 +13,7 @@ from support.needs import needs_minizinc
 from support.objective_models import Drawn, draw, undominated
 from support.warm import ask
 from turbo_fzn import Front, Model, solve_text
-from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
+from turbo_fzn.base.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.several import Several, several_of
 

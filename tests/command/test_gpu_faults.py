@@ -35,7 +35,7 @@ from support.command import (
     write,
 )
 from support.fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
-from turbo_fzn import cli
+from turbo_fzn.command import cli
 
 # Few blocks: those of the machine's GPU are threads of the CPU, which has other work.
 BLOCKS = ("--blocks", 2)

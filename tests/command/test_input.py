@@ -15,8 +15,8 @@ from support.command import COMMAND, LEAST_SUM, Answer, environment, read, value
 from support.flatzinc_json import to_json
 from support.warm import ask
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.options.spellings import LEFT_OUT, LEFT_OUT_SWITCHES, REFUSED
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.spellings import LEFT_OUT, LEFT_OUT_SWITCHES, REFUSED
 from turbo_fzn.tnf.text import write as write_tnf
 
 PACK = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}

@@ -15,8 +15,10 @@ import pytest
 from support.command import PATIENCE
 from support.mpi import LAUNCHER, SETTINGS, needs_mpi
 from support.needs import needs_minizinc
-from turbo_fzn import __version__, install
-from turbo_fzn.errors import UsageError
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.command import install
+from turbo_fzn.options import configuration
+from turbo_fzn.version import __version__
 
 # The fields that MiniZinc 2.6.4 knows; any other makes it refuse the file.
 KNOWN_FIELDS = set(
@@ -33,11 +35,11 @@ def read(path: Path) -> dict:
 
 @pytest.mark.covers("C1", "C10", "C11")
 def test_configuration_holds_only_fields_that_minizinc_2_6_4_knows(tmp_path):
-    configuration = read(install.install_solver(tmp_path))
-    assert set(configuration) <= KNOWN_FIELDS
-    assert configuration["id"] == "org.turbo.turbo"
-    assert configuration["version"] == __version__
-    assert configuration["needsSolns2Out"] is True
+    fields = read(install.install_solver(tmp_path))
+    assert set(fields) <= KNOWN_FIELDS
+    assert fields["id"] == "org.turbo.turbo"
+    assert fields["version"] == __version__
+    assert fields["needsSolns2Out"] is True
 
 
 @pytest.mark.covers("C4")
@@ -59,8 +61,8 @@ def test_extra_flags_are_four_strings_each_of_a_type_that_minizinc_knows(tmp_pat
 
 
 def test_std_flags_and_extra_flags_do_not_overlap(tmp_path):
-    configuration = read(install.install_solver(tmp_path))
-    assert not set(configuration["stdFlags"]) & {flag[0] for flag in configuration["extraFlags"]}
+    fields = read(install.install_solver(tmp_path))
+    assert not set(fields["stdFlags"]) & {flag[0] for flag in fields["extraFlags"]}
 
 
 @pytest.mark.covers("C3")
@@ -88,7 +90,7 @@ def test_paths_beyond_ascii_stand_in_the_file_as_they_are(tmp_path, monkeypatch)
     for name in (b"\xc3\xbc \xe2\x88\x80", b"\xfc"):
         folder = tmp_path / os.fsdecode(name)
         install.install_solver(folder)
-        for file in (install.CONFIGURATION, install.JSON_CONFIGURATION):
+        for file in (configuration.CONFIGURATION, install.JSON_CONFIGURATION):
             assert os.fsencode(folder / install.LAUNCHER) in (folder / file).read_bytes()
 
 
@@ -197,7 +199,7 @@ def test_installing_again_replaces_the_file_and_leaves_nothing_else(tmp_path):
     install.install_solver(tmp_path)
     assert path.read_text() == first
     assert {item.name for item in tmp_path.iterdir()} <= {
-        install.CONFIGURATION,
+        configuration.CONFIGURATION,
         install.JSON_CONFIGURATION,
         install.LAUNCHER,
         install.MPI_CONFIGURATION,
@@ -215,7 +217,7 @@ def test_uninstalling_removes_what_was_installed_and_nothing_else(tmp_path, monk
     monkeypatch.setattr(install, "has_mpi", lambda: False)
     install.install_solver(tmp_path)
     (tmp_path / "other.msc").touch()
-    assert install.uninstall_solver(tmp_path) == [tmp_path / install.CONFIGURATION, tmp_path / install.LAUNCHER]
+    assert install.uninstall_solver(tmp_path) == [tmp_path / configuration.CONFIGURATION, tmp_path / install.LAUNCHER]
     assert [item.name for item in tmp_path.iterdir()] == ["other.msc"]
     assert install.uninstall_solver(tmp_path) == []
 

@@ -29,7 +29,7 @@ from support.places import DATA
 from support.sabotage import sabotage
 from support.warm import ask, server
 from support.xcsp3_unnamed import GOALS, UNNAMED
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.run import json_stream
 from turbo_fzn.run.glossary import GLOSSARY, LEARNED
 from turbo_fzn.run.outcome import Sample

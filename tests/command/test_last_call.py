@@ -32,7 +32,7 @@ from support.sabotage import sabotage
 from support.scripted import Scripted
 from turbo_fzn.bounds.beside import Bounder
 from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process import streams
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.stopping import FIRM_SECONDS

@@ -11,7 +11,7 @@ import pytest
 
 from support.command import COMMAND, LEAST_SUM, THREE_SOLUTIONS, environment, run, write
 from support.warm import ask
-from turbo_fzn.options import EXIT
+from turbo_fzn.options.options import EXIT
 
 LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (INFO|WARNING|ERROR) (.+)")
 
@@ -63,7 +63,7 @@ def test_runs_of_one_process_have_their_warnings_once_each_in_its_own_file(tmp_p
     files = [tmp_path / f"log{i}" for i in range(2)]
     flags = ["--json-stream", "--arch", "cpu", "-version", "1", str(write(tmp_path, LEAST_SUM))]
     runs = [["--log-file", str(file), *flags] for file in files]
-    code = f"from turbo_fzn.cli import main\nfor run in {runs}: main(run)"
+    code = f"from turbo_fzn.command.cli import main\nfor run in {runs}: main(run)"
     done = subprocess.run([*COMMAND[:1], "-c", code], capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout.count('"warning"') == 2
     assert [[level for _, level, _ in entries(file)].count("WARNING") for file in files] == [1, 1]

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from support import command
-from turbo_fzn import memory
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base import memory
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run import prepare
 

@@ -7,16 +7,16 @@ import subprocess
 
 import pytest
 
-from turbo_fzn import manual
-from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of
-from turbo_fzn.resources import share_folder
+from turbo_fzn.base.resources import share_folder
+from turbo_fzn.command import manual
+from turbo_fzn.options.options import ACTIONS, OPTIONS, metavar_of
 
 COMPLETION = share_folder() / "bash-completion" / "completions" / "fzn-turbo"
 
 
 @pytest.mark.parametrize("name", manual.FILES)
 def test_the_printed_file_is_what_the_table_of_options_says(name):
-    """If not: python -m turbo_fzn.manual --write"""
+    """If not: python -m turbo_fzn.command.manual --write"""
     assert (share_folder() / name).read_text(encoding="utf-8") == manual.FILES[name]()
 
 

@@ -28,7 +28,7 @@ from support.command import (
 )
 from support.sabotage import sabotage
 from turbo_fzn import solve_text
-from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process import footprint
 from turbo_fzn.run.engines import learners_bytes
 
@@ -72,7 +72,7 @@ def test_a_model_that_takes_too_much_to_prepare_is_unknown_and_the_limit_is_kept
 
 def test_where_a_child_works_the_limit_is_its_own_and_the_answer_that_of_the_process_in_front(tmp_path):
     """A machine with a GPU has such a child (process/worker.py)."""
-    behind = sabotage(tmp_path, "turbo_fzn.cli", "work_behind = worker.move_to_child")
+    behind = sabotage(tmp_path, "turbo_fzn.command.cli", "work_behind = worker.move_to_child")
     answer = run("--memory-limit", 72, write(tmp_path, large(30_000)), PYTHONPATH=behind)
     assert (answer.code, answer.markers, answer.errors) == (0, ["=====UNKNOWN====="], said(72))
 

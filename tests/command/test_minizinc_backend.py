@@ -14,8 +14,10 @@ from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, time
 from support.minizinc_output import count_solutions, objectives, status
 from support.needs import needs_minizinc
 from support.warm import ask
-from turbo_fzn import __version__, install
-from turbo_fzn.options import minizinc_extra_flags
+from turbo_fzn.command import install
+from turbo_fzn.options import configuration
+from turbo_fzn.options.options import minizinc_extra_flags
+from turbo_fzn.version import __version__
 
 TEXTS = {"--learn": "prover", "--without": "probe", "--gpus": "all", "--variant": "unsimplified"}  # else a file's path
 SMALL = "var 1..4: x; var 1..3: y; constraint x + y <= 6; solve maximize x;"
@@ -24,13 +26,13 @@ PAIRS = "var 1..4: x; var 1..3: y; constraint x != y; solve satisfy;"  # 9 solut
 # ---- solver configuration
 
 
-def configuration(solvers: Path) -> dict:
-    return json.loads((solvers / install.CONFIGURATION).read_text())
+def written_configuration(solvers: Path) -> dict:
+    return json.loads((solvers / configuration.CONFIGURATION).read_text())
 
 
 @pytest.mark.covers("C3", "C5", "C6", "C9", "C11", "C12")
 def test_the_fields_of_the_configuration_have_their_values_and_the_rest_is_left_out(solvers):
-    fields = configuration(solvers)
+    fields = written_configuration(solvers)
     assert Path(fields["executable"]).is_absolute() and os.access(fields["executable"], os.X_OK)
     assert fields["tags"] == ["cp", "int", "float"]
     assert 0 < len(fields["description"]) < 80 and "\n" not in fields["description"]
@@ -43,8 +45,8 @@ def test_the_fields_of_the_configuration_have_their_values_and_the_rest_is_left_
 @needs_minizinc
 def test_minizinc_lists_the_configuration_as_it_was_written(minizinc, solvers):
     listed = json.loads(minizinc("--solvers-json").stdout)
-    (ours,) = [one for one in listed if one["id"] == install.SOLVER_ID]  # and not one that the user has installed
-    for field, value in configuration(solvers).items():
+    (ours,) = [one for one in listed if one["id"] == configuration.SOLVER_ID]  # and not one that the user has installed
+    for field, value in written_configuration(solvers).items():
         if field == "extraFlags":
             assert [flag[0] for flag in ours[field]] == [flag[0] for flag in value]
         elif field != "needsSolns2Out" or field in ours:
@@ -53,9 +55,9 @@ def test_minizinc_lists_the_configuration_as_it_was_written(minizinc, solvers):
 
 @pytest.mark.covers("C1", "C2", "C14")
 @needs_minizinc
-@pytest.mark.parametrize("name", ["turbo", install.SOLVER_ID, f"turbo@{__version__}", "file"])
+@pytest.mark.parametrize("name", ["turbo", configuration.SOLVER_ID, f"turbo@{__version__}", "file"])
 def test_the_solver_is_found_by_its_names_and_by_its_file(minizinc, solvers, model, name):
-    solver = solvers / install.CONFIGURATION if name == "file" else name
+    solver = solvers / configuration.CONFIGURATION if name == "file" else name
     changes = {"MZN_SOLVER_PATH": ""} if name == "file" else {}
     done = minizinc("--solver", solver, model(SMALL), **changes)
     assert (status(done), done.stderr) == ("==========", "")
@@ -81,7 +83,7 @@ STANDARD = {
 
 @pytest.mark.covers("C7")
 def test_every_standard_flag_has_a_way_to_be_used():
-    assert set(STANDARD) == set(install.STD_FLAGS)
+    assert set(STANDARD) == set(configuration.STD_FLAGS)
 
 
 @pytest.mark.covers("C7")

@@ -131,7 +131,7 @@ def test_a_rank_without_an_engine_leaves_the_work_to_the_others(tmp_path):
     script.write_text(
         "import os, sys\n"
         "from turbo_fzn.run import engines\n"
-        "from turbo_fzn.errors import EngineError\n"
+        "from turbo_fzn.base.errors import EngineError\n"
         "whole = engines.team_of\n"
         "def team_of(job):\n"
         "    if os.environ['OMPI_COMM_WORLD_RANK'] == '1':\n"

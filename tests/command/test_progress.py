@@ -19,12 +19,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from lab.bench.front import growing_model
 from support.command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, finish, golomb, run, start, write
-from turbo_fzn import progress
-from turbo_fzn.bench.front import growing_model
+from turbo_fzn.base import progress
+from turbo_fzn.base.progress import ERASE, Stage, line
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
-from turbo_fzn.progress import ERASE, Stage, line
 from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
 from turbo_fzn.run import live
 

@@ -12,7 +12,7 @@ import pytest
 
 from support.command import COMMAND, LEAST_SUM, PATIENCE, Answer, environment, read, value, write
 from support.fake_machine import fill_cache
-from turbo_fzn import cache
+from turbo_fzn.base import cache
 from turbo_fzn.engine.toolchain import compiler
 
 DROP_FROM_BOUNDING_SET, MAY_IGNORE_MODES = 24, 1  # of prctl(2) and capabilities(7)
@@ -79,7 +79,7 @@ def test_info_and_doctor_tell_what_a_read_only_cache_holds(folder):
 
 
 def test_the_doctor_has_nothing_against_a_read_only_cache_that_is_complete(folder, monkeypatch):
-    from turbo_fzn import doctor
+    from turbo_fzn.command import doctor
 
     monkeypatch.setenv("TURBO_FZN_CACHE", str(folder))
     monkeypatch.setattr(cache, "writable_folder", lambda: None)
@@ -102,7 +102,7 @@ def test_of_a_read_only_cache_the_engine_that_compiled_soon_serves_where_there_i
 def test_a_folder_that_can_only_be_read_is_none_to_write_to(tmp_path):
     folder = Path(tmp_path / "cache")
     folder.mkdir(mode=0o500)
-    code = "from turbo_fzn import cache; print(cache.find_folder(), cache.writable_folder())"
+    code = "from turbo_fzn.base import cache; print(cache.find_folder(), cache.writable_folder())"
     done = subprocess.run(
         [COMMAND[0], "-c", code], preexec_fn=let_modes_bind, capture_output=True, text=True, check=True,
         env=environment(TURBO_FZN_CACHE=str(folder)),

@@ -27,7 +27,7 @@ from support.command import (
 from support.needs import needs_minizinc
 from support.pages import SVG, parse, tables, titles
 from support.warm import ask
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.report import axes, listener, origin, page, plot, record, recorder
 from turbo_fzn.report.record import Answer, Record
 from turbo_fzn.run.outcome import Finished, Sample, Solution

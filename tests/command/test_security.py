@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from support.command import LEAST_SUM, PATIENCE, run, value, write
-from turbo_fzn import install, solve_text
+from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError, ModelError
+from turbo_fzn.base.resources import PACKAGE
+from turbo_fzn.command import install
 from turbo_fzn.engine.toolchain import compilation
 from turbo_fzn.engine.toolchain import compiler as compiling
-from turbo_fzn.errors import EngineError, ModelError
+from turbo_fzn.options import configuration
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.resources import PACKAGE
 
 EVIL_NAMES = ['x"; import os', "$(touch owned)", "`touch owned`", "-o/tmp/owned", "x\n#include <stdlib.h>"]
 
@@ -130,11 +132,11 @@ def test_the_installer_does_not_write_through_a_link(tmp_path):
     victim.write_text("mine")
     folder = tmp_path / "solvers"
     folder.mkdir()
-    for name in (install.CONFIGURATION, install.LAUNCHER):
+    for name in (configuration.CONFIGURATION, install.LAUNCHER):
         (folder / name).symlink_to(victim)
     install.install_solver(folder)
     assert victim.read_text() == "mine"
-    assert not (folder / install.CONFIGURATION).is_symlink()
+    assert not (folder / configuration.CONFIGURATION).is_symlink()
 
 
 def test_the_launcher_quotes_what_it_names(tmp_path, monkeypatch):

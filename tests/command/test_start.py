@@ -24,7 +24,7 @@ NEVER = (
     "pycuda",
     "subprocess",
     "tempfile",
-    "turbo_fzn.bench",
+    "lab.bench",
     "turbo_fzn.engine.together.team",
     "turbo_fzn.explain",
 )

@@ -13,7 +13,7 @@ from support.command import COMMAND, PATIENCE, environment, start, time_limits
 from support.places import DATA
 from support.warm import server
 from support.xcsp3_unnamed import GOALS, UNNAMED
-from turbo_fzn.spellings import translate
+from turbo_fzn.options.spellings import translate
 
 FOLDER = DATA / "xcsp3"
 HARD = """<instance type="COP"><variables><array id="x" size="[40]"> 0..99 </array></variables><constraints>

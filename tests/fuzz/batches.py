@@ -22,7 +22,7 @@ from fuzz.judge import Verdict, Way, draw_way
 from fuzz.peers import MOST_SOLUTIONS, SECONDS, UNSATISFIABLE, Answer, run, solvers
 from support.command import PATIENCE, without_home
 from turbo_fzn import solve_text
-from turbo_fzn.errors import TurboError
+from turbo_fzn.base.errors import TurboError
 
 BATCH = 12  # blocks
 STANDARD = ("--solver", "gecode", "-G", "std")

@@ -22,6 +22,8 @@ from fuzz.judge import Verdict
 from fuzz.scope import Scope
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, objective_of
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.bounds import beside, probing, root, tree
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
@@ -31,9 +33,7 @@ from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.probing import Implications
 from turbo_fzn.bounds.reasons import Reason, reason_of
 from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable

@@ -1,8 +1,8 @@
 """Damaged input: mutated, truncated, spliced, deeply nested, in endless lines, no UTF-8. The front end must say no.
 
 A damaged text goes through a file, the parser, the lowering, and a short search if it is still a model. Allowed are
-the errors of turbo_fzn/errors.py but `InternalError`, and correct solutions. Not allowed are any other exception, more
-than SECONDS of processor time, and more than MEGABYTES of memory beyond what the process had.
+the errors of turbo_fzn/base/errors.py but `InternalError`, and correct solutions. Not allowed are any other exception,
+more than SECONDS of processor time, and more than MEGABYTES of memory beyond what the process had.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from random import Random
 
 from fuzz.generate import draw_model
 from fuzz.judge import Verdict
+from lab.bench.front import peak_bytes
 from support.flatzinc_text import with_text
 from support.places import CORPUS
 from turbo_fzn import solve_model
-from turbo_fzn.bench.front import peak_bytes
-from turbo_fzn.errors import InternalError, TurboError
+from turbo_fzn.base.errors import InternalError, TurboError
 from turbo_fzn.read.languages import parse_file
 
 SECONDS = 10

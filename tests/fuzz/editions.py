@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from random import Random
 
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.resources import kernels_folder
 
 # A macro, a constant, or what a build asserts of one that the host knows too.
 DEFINITION = re.compile(

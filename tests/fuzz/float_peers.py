@@ -17,8 +17,8 @@ from random import Random
 from fuzz.judge import Verdict
 from support.command import PATIENCE
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.check.reals import find_form, may_be
-from turbo_fzn.errors import TurboError
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
 

@@ -39,8 +39,8 @@ from fuzz.scope import (
     value_in,
 )
 from support.builtin_cases import FUNCTIONAL, PREDICATES
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.check.relations import find_signature
-from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 FLAVOURS = {"small": 50, "wide": 10, "large": 15, "unbounded": 15, "mixed": 10}

@@ -15,7 +15,7 @@ from typing import Any
 
 from fuzz.drawer import Drawer
 from fuzz.scope import a_bool, an_int, value_in
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 
 LARGEST = 2**63 - 1  # that FlatZinc can have here
 

@@ -22,7 +22,7 @@ from support.flatzinc_text import with_text
 from support.loopback import in_process
 from support.oracle import all_solutions, fingerprint, is_small, is_tried_whole, objective_of, outputs_of
 from turbo_fzn import Result, solve_model, solve_text
-from turbo_fzn.errors import EngineError, InternalError, ModelError, UnsupportedError
+from turbo_fzn.base.errors import EngineError, InternalError, ModelError, UnsupportedError
 from turbo_fzn.read.model import Model
 
 BLOCKS = (1, 1, 1, 2, 3, 32)

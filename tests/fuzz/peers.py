@@ -24,8 +24,8 @@ from fuzz.judge import Verdict, draw_way
 from support.command import PATIENCE, without_home
 from support.flatzinc_text import with_text
 from turbo_fzn import solve_text
-from turbo_fzn.errors import TurboError
-from turbo_fzn.install import install_solver
+from turbo_fzn.base.errors import TurboError
+from turbo_fzn.command.install import install_solver
 from turbo_fzn.read.model import Ref
 
 SECONDS = 1

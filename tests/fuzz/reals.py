@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from fuzz.judge import Verdict
-from turbo_fzn.api import Result, solve_text
-from turbo_fzn.errors import TurboError
+from turbo_fzn.base.errors import TurboError
+from turbo_fzn.interface.api import Result, solve_text
 
 TOLERANCE = 1e-5  # ten times the precision
 MILLISECONDS = 500

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Model, Ref, Variable
 
 LANDMARKS = [2**30 - 1, 2**30, 2**31, 2**32, 2**40, 2**61, 2**62 - 3, 2**62 - 1]

@@ -20,7 +20,7 @@ from fuzz.generate import declare_variables, draw_constraint, draw_goal, draw_mo
 from fuzz.global_calls import CALLS
 from fuzz.scope import Scope, add_variable, value_in
 from support import symmetric_models
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Constraint, Model, Ref
 
 HUGE = (2**16, 2**31 - 1, 2**31, 2**32)  # ends of domains

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, combinations
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.predicates.globals import PREFIX
 from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref

@@ -12,7 +12,7 @@ from support.capacities import QUEENS_SOLUTIONS, TOO_SMALL, run
 from support.engines import OpenEngine, drain, labelled
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

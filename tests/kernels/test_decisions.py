@@ -14,9 +14,9 @@ from support.places import CORPUS
 from support.random_models import models
 from support.warm import ask
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import DECISION_SETS, DecisionSet
 from turbo_fzn.engine.layout.decisions import decision_sets, links
-from turbo_fzn.errors import UsageError
 from turbo_fzn.run.roles import IN_TURN, Learner, named_learner
 from turbo_fzn.tnf.language import TNF, Op
 

@@ -18,7 +18,7 @@ from turbo_fzn.engine.abi.abi import NO_INCUMBENT, Common, Island, Units
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from support import lone_rows, precise
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.language import (
     FLOAT_ADD,
     FLOAT_ASIN,

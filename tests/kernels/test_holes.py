@@ -13,12 +13,12 @@ import pytest
 
 from support.variant_engines import KINDS
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.abi import HOLE_BITS, MOST_HOLE_VALUES
 from turbo_fzn.engine.layout.holes import find_holes
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.root import close_holes
-from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.language import TNF, Op

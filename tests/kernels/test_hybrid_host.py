@@ -14,9 +14,9 @@ from support.capacities import queens_text
 from support.command import wait_until
 from support.hybrid_runs import ENDLESS, open_engine
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError, InternalError
 from turbo_fzn.engine import hybrid, library
-from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
 from turbo_fzn.ranks.job import Job

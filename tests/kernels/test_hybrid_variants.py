@@ -19,10 +19,10 @@ from support.engines import labelled
 from support.fake_gpu import lent_gpu
 from support.variant_engines import ASSERTING, FLAGS
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import TurboError
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine import hybrid, variants
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import TurboError
-from turbo_fzn.resources import kernels_folder
 
 DIFFERENT = "".join(f"constraint int_ne(x{i},x{j});\n" for i in range(5) for j in range(i))
 PERMUTATIONS = labelled({f"x{i}": "0..4" for i in range(5)}, DIFFERENT + "constraint int_lt(x0,x1);\n")

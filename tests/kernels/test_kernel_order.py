@@ -11,8 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from support.kernel_order import FLOORS, Headers, floor_of, read, upward
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.resources import kernels_folder
 
 KERNELS = read()
 ALONE = [name for name in sorted(KERNELS.includes) if name.endswith(".h") and name != "core/abi_check.h"]

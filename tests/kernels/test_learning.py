@@ -12,6 +12,7 @@ from random import Random
 import pytest
 from hypothesis import given
 
+from lab.bench.instances import job_shop
 from support.command import wait_until
 from support.corpus import EXPECTED, has_floats, text_of
 from support.engines import OpenEngine, labelled
@@ -20,11 +21,10 @@ from support.oracle import all_solutions, optimum
 from support.overflow import BY_BRANCHING, sum_text
 from support.random_models import models
 from turbo_fzn import Result, solve_text
-from turbo_fzn.bench.instances import job_shop
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import library
-from turbo_fzn.errors import UsageError
 from turbo_fzn.tnf import linear_rows
 
 CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}

@@ -23,7 +23,7 @@ from support.lone_rows import propagate_rows
 from support.operator_rows import COUNT, LARGEST, landmarks, rows_at_the_limits
 from support.oracle import WindowTooSmall
 from support.places import ROOT, TESTS
-from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.tnf.language import Op
 
 

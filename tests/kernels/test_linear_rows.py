@@ -27,7 +27,7 @@ from support.explained_rows import (
     were_true,
 )
 from support.lone_rows import explain_rows
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.clause_rows import Clauses
 from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.language import TNF

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from turbo_fzn.resources import kernels_folder
+from turbo_fzn.base.resources import kernels_folder
 
 OPERANDS = re.compile(r"\b(?:raise|reduce|minimum|maximum)\(([^;]*)")
 SIGN = re.compile(r"(?:[(,?:]|\(\w+_t\)|\(i\d+\))\s*-\s*(?:(?=[a-z(])|1 \*)")

@@ -16,10 +16,10 @@ from support.engines import OpenEngine
 from support.lone_rows import cpu_rows
 from support.oracle import all_solutions, optimum
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.engine.abi.abi import EXCHANGE_LITERALS, EXCHANGE_SLOTS
 from turbo_fzn.engine.layout.layout import Layout
 from turbo_fzn.engine.library import library
-from turbo_fzn.errors import TurboError
 from turbo_fzn.read.flatzinc import parse_text
 
 MODELS = 60

@@ -12,10 +12,10 @@ from support.oracle import all_solutions, optimum
 from support.random_models import models
 from support.warm import ask
 from turbo_fzn import Result, solve_text
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.errors import UsageError
 from turbo_fzn.read.model import Model
 
 

@@ -16,6 +16,7 @@ from support.command import wait_until
 from support.engines import OpenEngine, labelled
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, optimum
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.bounds.certificate import Certifier
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.reasons import reason_of
@@ -24,8 +25,7 @@ from turbo_fzn.engine.abi.model_records import Posted
 from turbo_fzn.engine.contract import Inequality
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.posted import Places, first_postbox, terms_of, without
-from turbo_fzn.errors import TurboError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Boxes, emptied, root_bounds

@@ -14,7 +14,7 @@ import pytest
 from support.lone_rows import propagate_rows
 from support.operator_rows import RANGE, TABLE, boxes_of, rows_of, values_of
 from support.operators import apply_operator
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import Op
 
 HULL_OPERATORS = [Op.ADD, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT]  # those that reach the hull of the solutions

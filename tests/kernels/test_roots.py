@@ -16,7 +16,7 @@ from support.oracle import all_solutions, optimum
 from support.random_models import models
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, NO_INCUMBENT
 from turbo_fzn.engine.contract import Found, Roots
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

@@ -15,7 +15,7 @@ from support.command import write
 from support.flatzinc_text import make_model
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Call, Goal, Ref
 
 Interval = tuple[int, int]

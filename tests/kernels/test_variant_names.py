@@ -10,10 +10,10 @@ from support.corpus import EXPECTED, text_of
 from support.engines import OpenEngine, labelled
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.cli import main
+from turbo_fzn.base.errors import EngineError, TurboError
+from turbo_fzn.base.resources import kernels_folder
+from turbo_fzn.command.cli import main
 from turbo_fzn.engine import variants
-from turbo_fzn.errors import EngineError, TurboError
-from turbo_fzn.resources import kernels_folder
 
 PAIR = labelled({"x": "0..3", "y": "0..3"}, "constraint int_ne(x,y);\n")
 

@@ -20,13 +20,13 @@ from support.launches import laid_out
 from support.market_split import market_split_model
 from support.variant_engines import KINDS, ManyLanes, VariantEngine
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.layout.order import ORDERS, ordered_rows
-from turbo_fzn.errors import EngineError
-from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

@@ -11,11 +11,11 @@ from random import Random
 import pytest
 from hypothesis import given
 
+from lab.bench.instances import job_shop
 from support.corpus import EXPECTED, text_of
 from support.oracle import all_solutions, optimum
 from support.random_models import models
 from turbo_fzn import Result, solve_text
-from turbo_fzn.bench.instances import job_shop
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.library import library
 

@@ -13,7 +13,7 @@ from support.flatzinc_text import make_model, with_text
 from support.oracle import all_solutions, fingerprint, objective_of, optimum, outputs_of
 from support.random_models import models, solve
 from turbo_fzn import solve_text
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.read.model import Call, Goal, Ref
 

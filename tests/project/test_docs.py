@@ -125,7 +125,7 @@ def remarks(path: Path) -> str:
     return "\n".join(comments + [ast.get_docstring(node) or "" for node in nodes])
 
 
-@pytest.mark.parametrize("folder", ["turbo_fzn", "kernels", "tests", "examples"])
+@pytest.mark.parametrize("folder", ["turbo_fzn", "lab", "kernels", "tests", "examples"])
 def test_every_source_that_a_source_speaks_of_exists(folder):
     sources = [ROOT / name for name in tracked() if name.startswith(f"{folder}/") and name.endswith(SOURCES)]
     texts = {path: path.read_text(encoding="utf-8") for path in sources if path.exists()}

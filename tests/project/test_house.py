@@ -15,28 +15,17 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up, for the package and for a folder in it that has rooms of its own. A module may import from its own
 # floor and from those below. What is no folder stands here by its file's name.
 PACKAGE_FLOORS = (
-    ("process",),
-    ("errors", "domains", "floats", "collector", "memory", "progress", "resources", "cache", "spellings", "limits"),
-    ("log_file",),
-    ("predicates",),
-    ("read",),
-    ("tnf",),
-    ("lower", "symmetry"),
-    ("check",),
-    ("engine",),
-    ("options", "ranks"),
-    ("bounds", "proof"),
+    ("version", "process"),
+    ("base",),
+    ("predicates", "read"),
+    ("options", "tnf", "check"),
+    ("engine", "lower", "symmetry"),
+    ("bounds", "proof", "ranks"),
     ("run",),
-    ("explain",),
-    ("report",),
-    ("settings", "listening", "info", "install", "manual", "messages", "answering"),
-    ("flattening",),
-    ("api",),
-    ("model",),
-    ("objectives", "building"),
-    ("doctor", "reference", "bench", "cores", "goals"),
-    ("actions",),
-    ("__init__", "cli", "__main__"),
+    ("explain", "report"),
+    ("interface",),
+    ("__init__", "command"),
+    ("__main__",),
 )
 ENGINE_FLOORS = (
     ("variants",),
@@ -53,7 +42,7 @@ FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}
 # What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the
 # signatures of predicates, which say nothing of what these mean.
 SIGNATURES = {f"predicates.{name}" for name in ("builtins", "floats", "globals", "signature", "sizes", "table")}
-KNOWN_TO_THE_CHECK = {"domains", "errors", "read.model"} | SIGNATURES
+KNOWN_TO_THE_CHECK = {"base.domains", "base.errors", "read.model"} | SIGNATURES
 
 
 def modules() -> dict[str, Path]:
@@ -74,7 +63,7 @@ def imports(path: Path, known: set[str]) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("turbo_fzn"):
             package = node.module.removeprefix("turbo_fzn").removeprefix(".")
             inside = {f"{package}.{alias.name}".removeprefix(".") for alias in node.names}
-            names |= {name if name in known else package for name in inside}
+            names |= {name if name in known else package or "__init__" for name in inside}
     return names & known
 
 

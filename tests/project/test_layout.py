@@ -6,7 +6,7 @@ import re
 
 from support.places import ROOT, TESTS
 
-PLACES = {"answers", "command", "kernels", "project", "unit"}
+PLACES = {"answers", "command", "kernels", "lab", "project", "unit"}
 OF_TESTS = re.compile(r"^ *(?:from|import) +((?:[\w.]*\.)?(?:test_\w+|conftest))\b", re.MULTILINE)
 
 

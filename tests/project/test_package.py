@@ -19,7 +19,8 @@ from support.builds import quick_compiler
 from support.command import LEAST_SUM, value
 from support.installation import Installation, build, build_wheel, install, shared_installation, shared_wheel
 from support.places import ROOT
-from turbo_fzn import manual, resources
+from turbo_fzn.base import resources
+from turbo_fzn.command import manual
 from turbo_fzn.engine.toolchain import compiler
 
 
@@ -33,12 +34,12 @@ def source_files(folder: Path, *patterns: str) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
-def test_every_folder_of_the_package_but_the_benches_is_installed():
+def test_every_folder_of_the_package_is_installed():
     settings = ConfigParser()
     settings.read(ROOT / "setup.cfg")
     named = set(settings["options"]["packages"].split()) - {"turbo_fzn.kernels", "turbo_fzn.share"}
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "turbo_fzn").rglob("__init__.py")}
-    assert named == {".".join(folder.parts) for folder in folders} - {"turbo_fzn.bench"}
+    assert named == {".".join(folder.parts) for folder in folders}
 
 
 @pytest.mark.slow
@@ -47,17 +48,10 @@ def test_the_wheel_holds_every_source_file_that_is_needed_to_run(wheel):
     kernels = source_files(ROOT / "kernels", "*")
     library = source_files(ROOT / "share", "*.mzn")
     sources = source_files(ROOT / "turbo_fzn", "*.py", "*.lark", "*.terminals", "py.typed")
-    package = {name for name in sources if not is_bench(name)}
-    assert kernels and library and {"read/flatzinc.lark", "read/flatzinc.terminals"} <= package
+    assert kernels and library and {"read/flatzinc.lark", "read/flatzinc.terminals"} <= sources
     assert {f"turbo_fzn/kernels/{name}" for name in kernels} <= names
     assert {f"turbo_fzn/share/{name}" for name in library} <= names
-    assert {f"turbo_fzn/{name}" for name in package} <= names
-    assert not any(is_bench(name.removeprefix("turbo_fzn/")) for name in names)
-
-
-def is_bench(name: str) -> bool:
-    """Whether the file of the package only measures the rest."""
-    return name.startswith("bench/")
+    assert {f"turbo_fzn/{name}" for name in sources} <= names
 
 
 @pytest.mark.slow
@@ -84,7 +78,7 @@ def test_the_metadata_has_the_licence_and_says_that_the_package_is_typed(wheel):
 @pytest.mark.slow
 def test_an_unpacked_wheel_finds_its_own_kernels_and_library(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
-    script = "from turbo_fzn import resources as r; print(r.kernels_folder()); print(r.share_folder())"
+    script = "from turbo_fzn.base import resources as r; print(r.kernels_folder()); print(r.share_folder())"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert run.stdout.splitlines() == [str(tmp_path / "turbo_fzn" / name) for name in ("kernels", "share")], run.stderr

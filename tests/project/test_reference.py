@@ -7,9 +7,9 @@ import pytest
 from support.command import golomb, write
 from support.places import CORPUS
 from support.warm import ask
-from turbo_fzn import reference
+from turbo_fzn.command import reference
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
-from turbo_fzn.options import ACTIONS, OPTIONS, metavar_of
+from turbo_fzn.options.options import ACTIONS, OPTIONS, metavar_of
 from turbo_fzn.run.glossary import GLOSSARY, GPU, HYBRID, RANKED, SHARED, names_of
 
 NAMES = {name for entry in GLOSSARY for name in names_of(entry)}
@@ -31,7 +31,7 @@ def printed(tmp_path_factory) -> set[str]:
 
 
 def test_the_printed_page_is_what_the_tables_say():
-    """If not: python -m turbo_fzn.reference --write"""
+    """If not: python -m turbo_fzn.command.reference --write"""
     assert reference.target().read_text(encoding="utf-8") == reference.page()
 
 

@@ -15,9 +15,9 @@ from support.command import PATIENCE
 from support.installation import Installation, install, shared_sdist
 from support.needs import needs_minizinc
 from support.places import ROOT
-from turbo_fzn import __version__
+from turbo_fzn.version import __version__
 
-FOLDERS = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
+FOLDERS = (".ci", "docs", "examples", "kernels", "lab", "share", "site", "tests", "turbo_fzn")
 
 
 @pytest.fixture(scope="module")

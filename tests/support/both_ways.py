@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields, is_dataclass
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.flatzinc import FlatZincReader
 from turbo_fzn.read.model import Model
 

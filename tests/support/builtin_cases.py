@@ -23,7 +23,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from support.flatzinc_text import make_model
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.builtins import BUILTINS
 from turbo_fzn.predicates.signature import Predicate
 from turbo_fzn.read.model import Array, Call, Model, Ref

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.engines import drain, make_engine
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import platformdirs
 
 from support.places import CORPUS
-from turbo_fzn.resources import PACKAGE
+from turbo_fzn.base.resources import PACKAGE
 
 SEPARATOR = "----------"
 MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNBOUNDED=====", "=====UNKNOWN=====", "=====ERROR=====")

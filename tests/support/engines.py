@@ -18,7 +18,7 @@ from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.hybrid import HybridEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import SearchEvent

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import strategies as st
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Index, Model, Ref, Text, Variable
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name not in ("true", "false"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Array, Call, FloatRange, Model, Ref, Text, Variable
 
 TYPES = {"bool": "bool", "int": "int", "float": "float", "set": "set of int"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from support.builds import build_once
 from support.command import PATIENCE
 from support.global_notation import Case, Vars, values_of
-from turbo_fzn.install import CONFIGURATION, install_solver
+from turbo_fzn.command.install import CONFIGURATION, install_solver
 from turbo_fzn.read.model import Model, Ref
 
 UNSATISFIABLE = "UNSATISFIABLE"

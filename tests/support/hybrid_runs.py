@@ -19,7 +19,7 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

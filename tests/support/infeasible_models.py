@@ -12,7 +12,7 @@ from random import Random
 
 from support.flatzinc_text import with_text
 from support.oracle import all_solutions
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref, Text, Variable
 
 NAMES = ["x", "y", "z", "w"]

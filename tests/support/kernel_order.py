@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from turbo_fzn.resources import kernels_folder
+from turbo_fzn.base.resources import kernels_folder
 
 # From the ground up, by folder, or by file where one stands apart. A header includes from its own floor and from those
 # below.

@@ -12,6 +12,7 @@ import numpy as np
 
 from support.builds import build_once
 from support.places import DATA
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16, make_common
 from turbo_fzn.engine.cuda import context
@@ -22,7 +23,6 @@ from turbo_fzn.engine.layout import wide as wide_rows
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import point_to
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.language import TNF
 

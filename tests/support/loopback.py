@@ -16,7 +16,7 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
 from turbo_fzn.ranks.job import Job

@@ -16,7 +16,7 @@ from math import inf, isqrt
 import numpy as np
 
 from support.operators import apply_operator
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import TNF, Op
 
 Interval = tuple[float, float]  # integers, or plus/minus infinity

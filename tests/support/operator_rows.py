@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from support.operators import apply_operator
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op
 
 RANGE = range(-3, 4)

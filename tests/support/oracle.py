@@ -22,7 +22,7 @@ from itertools import repeat
 import numpy as np
 
 from support.global_meanings import GLOBAL_MEANINGS
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref, Variable
 
 WINDOW = 60

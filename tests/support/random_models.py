@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support.builtin_cases import PREDICATES
 from support.flatzinc_text import make_model, with_text
 from turbo_fzn import solve_text
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Array, Call, Goal, Model, Ref, Variable
 
 VARIABLE_CHOICES = [

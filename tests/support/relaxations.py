@@ -6,7 +6,7 @@ import numpy as np
 
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.root import Root
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Boxes, relaxation_of, root_bounds

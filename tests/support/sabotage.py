@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from turbo_fzn.resources import PACKAGE
+from turbo_fzn.base.resources import PACKAGE
 
 # Python imports a module of this name at its start (documentation of `site`).
 SITE = """\

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support import naive
 from support.small_tnf import make_tnf
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.spans import stretch

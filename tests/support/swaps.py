@@ -8,7 +8,7 @@ import numpy as np
 
 from support.flatzinc_text import make_model
 from support.oracle import all_solutions, objective_of
-from turbo_fzn.domains import BOOLEAN
+from turbo_fzn.base.domains import BOOLEAN
 from turbo_fzn.read.model import Model, Ref
 from turbo_fzn.symmetry import breaking
 from turbo_fzn.symmetry.automorphisms import Automorphisms

@@ -16,7 +16,7 @@ from fuzz.drawer import Drawer
 from fuzz.generate import draw_constraint, draw_global
 from fuzz.scope import Scope, add_variable
 from support.flatzinc_text import with_text
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Goal, Index, Model, Ref, Variable
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from support.builds import build_once
 from support.engines import OpenEngine
 from support.places import DATA
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.figures import subproblem_counts
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.resources import kernels_folder
 
 SOURCES = DATA / "kernels"
 FLAGS = ("-std=c++17", "-O0", "-shared", "-fPIC", "-w", "-DCHECK_FIXPOINT")

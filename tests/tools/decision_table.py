@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from support.places import DATA
 from turbo_fzn.engine.abi.abi import METHODS
-from turbo_fzn.options import Options, parse_arguments
+from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.machine import Machine

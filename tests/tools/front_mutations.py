@@ -133,6 +133,6 @@ READING = [
     host("large texts", "there may be any amount", "read/files.py", "if left < 0:", "if False:", TEXTS),
     host("large texts", "expat gets all at once", "read/xcsp3/document.py",
          "PIECE_CHARACTERS = 2**20", "PIECE_CHARACTERS = 2**40", TEXTS),
-    host("little memory", "the room is not tried", "cli.py",
+    host("little memory", "the room is not tried", "command/cli.py",
          "    memory.require(memory.LIBRARIES_BYTES)\n", "", "test_low_memory.py"),
 ]  # fmt: skip

@@ -22,10 +22,10 @@ import lizard
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
-PYTHON, KERNELS = ("turbo_fzn", "tests", "examples", "site", "setup.py"), "kernels"
+PYTHON, KERNELS = ("turbo_fzn", "lab", "tests", "examples", "site", "setup.py"), "kernels"
 KERNEL_SUFFIXES = (".h", ".cu", ".cpp")
 ELLIPSES = ("The same", "Of ", "Those ", "As ")
-SOURCES = (".ci", "docs", "examples", "kernels", "share", "site", "tests", "turbo_fzn")
+SOURCES = (".ci", "docs", "examples", "kernels", "lab", "share", "site", "tests", "turbo_fzn")
 CHECKOUT = re.compile(r"""(?<![\w./}\])*:"-])(/[\w.-]+)+/(tests|turbo_fzn|kernels)/""")
 
 
@@ -114,7 +114,7 @@ def main() -> int:
     print(describe("package", python_files("turbo_fzn")))
     print(describe("kernels", kernel_files()))
     faults = len(complaints)
-    for command in (["ruff", "check", "--quiet", *PYTHON], ["mypy", "turbo_fzn"]):
+    for command in (["ruff", "check", "--quiet", *PYTHON], ["mypy", "turbo_fzn", "lab"]):
         faults += subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode
     return 1 if faults else 0
 

@@ -30,7 +30,7 @@ from tools.mutation import Mutation
 from tools.mutations import MUTATIONS
 
 PAGE = ROOT / "build" / "mutations.md"
-FOLDERS = ("turbo_fzn", "kernels", "share", "tests", "examples", "docs")
+FOLDERS = ("turbo_fzn", "lab", "kernels", "share", "tests", "examples", "docs")
 PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 PATIENCE = 120  # seconds that a test waits for what a mutation may have taken away
 FAULTS = [-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)]

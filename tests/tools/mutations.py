@@ -217,7 +217,7 @@ HOST = [
     host("alone", "what learners cannot search has no rows", "run/prepare.py",
          "if lowered.tnf.needs_learners and not can_learn(lowered.tnf, options):", "if False:",
          "test_large_cumulative.py"),
-    host("alone", "a model that is asked again has no rows", "model.py",
+    host("alone", "a model that is asked again has no rows", "interface/model.py",
          "prepare(for_once=False)", "prepare()", "test_large_cumulative.py"),
     host("alone", "other blocks search beside learners", "run/policy.py",
          "    if tnf.needs_learners:\n", "    if False:\n", "test_large_cumulative.py"),
@@ -301,7 +301,7 @@ HOST = [
          "self.engine.halt()", "pass", "test_last_call.py -k request"),
     host("stops", "the first check builds its tables", "run/search.py",
          "self.judge.make_ready()", "pass", "test_last_call.py -k ready"),
-    host("streams", "what a library prints is among the answers", "cli.py",
+    host("streams", "what a library prints is among the answers", "command/cli.py",
          "streams.keep_libraries_out()", "pass", "test_delivery.py -k library"),
 ]  # fmt: skip
 

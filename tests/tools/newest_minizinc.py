@@ -27,7 +27,7 @@ from support.global_notation import Case, identify
 from support.places import ROOT
 from tools.look import BROWSER
 from turbo_fzn import solve_text
-from turbo_fzn.install import configuration
+from turbo_fzn.command.install import configuration
 
 PATIENCE = 600  # seconds for one model, on any machine
 EXAMPLE_MS = 120_000

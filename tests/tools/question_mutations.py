@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.mutation import host
 
-EXPLAINER, GROUPS, OBJECTIVES = "explain/explainer.py", "explain/groups.py", "objectives.py"
+EXPLAINER, GROUPS, OBJECTIVES = "explain/explainer.py", "explain/groups.py", "interface/objectives.py"
 
 QUESTIONS = [
     host("explanations", "a core is called minimal before it is", EXPLAINER,
@@ -20,26 +20,26 @@ QUESTIONS = [
          "        whole.halt = self.request\n", "", "test_explainer.py"),
     host("explanations", "an error takes away what is proved", EXPLAINER,
          "except Exception as error:", "except ValueError as error:", "test_explain.py -k meanwhile"),
-    host("explanations", "sets that do not contain a core are closed with it", "cores.py",
+    host("explanations", "sets that do not contain a core are closed with it", "interface/cores.py",
          "self.members[sorted(core)]", "self.members[sorted(core)[:1]]",
          "test_all_cores.py"),
-    host("explanations", "a core that is not minimal counts among all", "cores.py",
+    host("explanations", "a core that is not minimal counts among all", "interface/cores.py",
          "all_minimal &= is_minimal", "all_minimal &= True", "test_all_cores.py -k not_minimal"),
     host("explanations", "definitions belong to nobody", GROUPS,
          "            ahead += new\n", "            reached -= set(new)\n", "test_groups.py"),
     host("explanations", "the base is not tested", "explain/quickxplain.py",
          "if is_new and refutes(base):", "if False and refutes(base):", "test_quickxplain.py"),
-    host("assumptions", "the check does not see them", "model.py",
+    host("assumptions", "the check does not see them", "interface/model.py",
          "model = replace(base.model, constraints=constraints)", "model = replace(base.model)",
          "test_model.py -k assumption"),
-    host("assumptions", "they stay for the next call", "model.py",
+    host("assumptions", "they stay for the next call", "interface/model.py",
          "lower=base.tnf.lower.copy()", "lower=base.tnf.lower", "test_model.py -k assumption"),
-    host("callbacks", "the log is not told", "api.py",
+    host("callbacks", "the log is not told", "interface/api.py",
          "[] if on_log is None else [_Ear(on_log)]", "[]",
          "test_api.py -k log_lines"),
-    host("building", "models share what is added later", "building.py",
+    host("building", "models share what is added later", "interface/building.py",
          "[*parsed.constraints], parsed.goal", "parsed.constraints, parsed.goal", "test_builder.py -k later"),
-    host("building", "sizes are not looked at", "building.py",
+    host("building", "sizes are not looked at", "interface/building.py",
          "if fits is not None and not fits(*plain):", "if False:", "test_builder.py -k refused"),
     host("projection", "the other variables are printed, too", "run/projection.py",
          "annotations=[*others, Ref(\"output_var\")] if is_shown else others", "annotations=variable.annotations",

@@ -24,7 +24,7 @@ from turbo_fzn.bounds.tree import Node, Tree
 from turbo_fzn.engine.contract import Inequality
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.bounding import Boxes, emptied, relaxation_of
 from turbo_fzn.run.driver import Run

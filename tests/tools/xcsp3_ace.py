@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 if TYPE_CHECKING:
     from support.xcsp3_random import Instance
-    from turbo_fzn.api import Result
+    from turbo_fzn.interface.api import Result
 
 HERE = Path(__file__).resolve().parent
 FILES_FOR_EACH_JAVA = 80
@@ -111,7 +111,7 @@ def disagreements(seeds: Iterable[int]) -> tuple[int, list[str]]:
 
 
 def solved(instance: Instance) -> Result:
-    from turbo_fzn.api import solve_model
+    from turbo_fzn.interface.api import solve_model
     from turbo_fzn.read.xcsp3.reader import parse_xcsp3
 
     return solve_model(parse_xcsp3(instance.text), arch="cpu", all_solutions=not instance.goal, check=True)

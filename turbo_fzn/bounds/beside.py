@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from turbo_fzn import floats
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.boxes import Boxes, RealBoxes
 from turbo_fzn.bounds.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.reasons import reason_of
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:

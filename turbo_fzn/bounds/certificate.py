@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
 
 DENOMINATOR = 2**30
 LEAST_DENOMINATOR = 2**12

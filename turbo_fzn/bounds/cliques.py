@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import Affine, LinearRows
-from turbo_fzn.domains import INFINITY
 
 Literal = int  # twice the column, plus 1 for the complement
 

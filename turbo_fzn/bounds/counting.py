@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Meaning
-from turbo_fzn.domains import INFINITY
 
 Form = Callable[..., Any]
 MOST_TRUTHS = 100_000  # that one constraint may create

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import halves
 from turbo_fzn.bounds.highs import Program
 from turbo_fzn.bounds.relaxation import LARGEST_SIDE, LinearRows, Separator
-from turbo_fzn.domains import INFINITY
 
 LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
 EXACT = 1e-7  # tolerance for the solver's floating-point numbers

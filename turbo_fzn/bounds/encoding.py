@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Builder
-from turbo_fzn.domains import INFINITY, IntSet
 
 LARGEST_DOMAIN = 600  # of a variable that gets a column for each value
 VALUES_PER_LITERAL = 3  # where the model has a literal for a third of the values, the others are created too

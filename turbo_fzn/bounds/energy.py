@@ -12,9 +12,9 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import Any
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.linearizer import Linearizer, Machine, Steps, Task
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
-from turbo_fzn.domains import INFINITY
 
 MOST_PAIRS = 3000
 MOST_STEPS = 2  # from a start to a variable that is at least its end

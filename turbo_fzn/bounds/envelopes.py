@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn import floats
+from turbo_fzn.base import floats
 from turbo_fzn.tnf.language import (
     ADD,
     ELEMENT,

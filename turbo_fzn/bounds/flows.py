@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import TRUE, Affine, Meaning
 from turbo_fzn.bounds.thresholds import imply_member
-from turbo_fzn.domains import IntSet
 from turbo_fzn.lower.globals.table_relation import Relation, columns_of
 from turbo_fzn.read.model import Ref
 

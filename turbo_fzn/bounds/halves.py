@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import LinearRows
-from turbo_fzn.domains import INFINITY
 
 MOST_ROWS = 1500
 MOST_SUMS = 30

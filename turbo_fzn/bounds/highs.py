@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import highspy
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.envelopes import Row

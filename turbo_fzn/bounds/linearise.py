@@ -13,13 +13,13 @@ from itertools import combinations, product
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.bounds import counting, energy, flows, indices, logical, nonlinear, tours
 from turbo_fzn.bounds.cliques import groups, merge_pairs
 from turbo_fzn.bounds.linearizer import Linearizer, Stopped
 from turbo_fzn.bounds.loads import add_loads
 from turbo_fzn.bounds.relaxation import FALSE, Affine, Relaxation, negation
 from turbo_fzn.bounds.thresholds import add_thresholds
-from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.read.model import Constraint, Model, Ref
 
 SENSES = {"minimize": 1, "maximize": -1}

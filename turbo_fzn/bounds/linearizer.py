@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
-from turbo_fzn.domains import IntSet
 from turbo_fzn.lower.globals.table_relation import Relation
 from turbo_fzn.read.model import Index, Model, Ref
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cliques import Literal, literal_of, pair_of
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import Affine, Builder, collect
 from turbo_fzn.bounds.tours import LEAST_EXCESS, Tour
-from turbo_fzn.domains import INFINITY
 
 MOST_SEEDS = 64  # sets that are grown at a time
 MOST_STEPS = 64  # nodes of a set that is grown

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import TRUE, Affine, negation
 from turbo_fzn.bounds.thresholds import at_most, imply_at_most, imply_member
-from turbo_fzn.domains import INFINITY, IntSet
 from turbo_fzn.predicates.signature import SUFFIXES
 
 Form = Callable[..., Any]

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import LARGEST_SIDE, Affine, collect
-from turbo_fzn.domains import INFINITY
 
 LEAST_EXCESS = 0.01
 LARGEST_ROOT = 2**25  # its square still fits the side of a row

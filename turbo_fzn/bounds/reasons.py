@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import LinearRows
-from turbo_fzn.domains import INFINITY
 
 MOST_ENTRIES = 100_000  # of the rows of a sum
 MOST_TERMS = 256

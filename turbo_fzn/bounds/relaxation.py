@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 
 LARGEST_COEFFICIENT = 2**31  # products with a multiplier then fit into 64 bits
 LARGEST_SIDE = 2**52

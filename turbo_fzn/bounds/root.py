@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
@@ -11,7 +12,6 @@ from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.probing import probe
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
-from turbo_fzn.domains import INFINITY
 
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round

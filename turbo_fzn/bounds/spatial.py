@@ -21,10 +21,10 @@ from typing import Protocol
 
 import numpy as np
 
-from turbo_fzn import floats
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.envelopes import Box, Envelopes, Exact, Row, real_variables
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.tnf.language import FLOAT_MUL, MUL, TNF
 
 DENOMINATOR = 2**40  # of multipliers

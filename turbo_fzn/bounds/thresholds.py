@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.linearizer import Linearizer
 from turbo_fzn.bounds.relaxation import FALSE, TRUE, Affine, Terms, collect, negation
-from turbo_fzn.domains import IntSet
 
 
 def at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:

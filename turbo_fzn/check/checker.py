@@ -20,12 +20,12 @@ from itertools import chain, islice
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.check.meanings import TABLES
 from turbo_fzn.check.reals import RealConstraints, find_form
 from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import UnsupportedError
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
 CELLS_A_LITERAL = 100  # of a table, which NumPy looks at

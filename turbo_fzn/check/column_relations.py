@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.check.relations import RELATIONS, divide
-from turbo_fzn.domains import INFINITY, IntSet
 
 
 class ArrayColumn:

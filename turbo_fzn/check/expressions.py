@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Expression
 
 LARGEST_POWER_BITS = 4096  # of a computed power; values of variables have at most a 60th of these bits

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 
 Values = Sequence[int]
 

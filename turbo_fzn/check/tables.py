@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.check.column_relations import COLUMN_RELATIONS, COLUMNS, OVERFLOWS, ArrayColumn, ArrayRows, Sets
 from turbo_fzn.check.meanings import is_member
 from turbo_fzn.check.relations import Signature, find_signature
-from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
-from turbo_fzn.errors import ModelError
 from turbo_fzn.read.model import Index, Model, Ref
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from turbo_fzn import memory
+from turbo_fzn.base import memory
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
@@ -30,7 +31,6 @@ from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.posted import ROW_BYTES, Places, first_postbox, terms_of, without
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.engine.root import close_holes
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import Common, Problem
 from turbo_fzn.engine.abi.aligned import align16
@@ -38,7 +39,6 @@ from turbo_fzn.engine.figures import memory_by_kind
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_digest, float_flags, library, profile_flags
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 MOST_ENTRIES = 2**13  # of a message's list; longer lists are sent in parts

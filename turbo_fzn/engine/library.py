@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from turbo_fzn import memory
+from turbo_fzn.base import memory
+from turbo_fzn.base.errors import EngineError, InternalError
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.agreement import digest
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import EngineError, InternalError
 from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")

@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from turbo_fzn.base.errors import InternalError
 from turbo_fzn.engine.abi.abi import Common, Parcel
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.layout.layout import Layout
-from turbo_fzn.errors import InternalError
 
 Path = bytes
 ROOT: Path = b""

@@ -9,12 +9,12 @@ import ctypes
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import make_common
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import float_flags, library, point_to
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 INCONSISTENT, NO_MEMORY, OVERFLOW = 0, -2, -3  # of propagate_root

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turbo_fzn.errors import UsageError
-from turbo_fzn.spellings import no_such
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.options.spellings import no_such
 
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 ENGINES = (CPU, GPU, HYBRID)

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import EngineError
 from turbo_fzn.explain.groups import groups_of, variables_of
 from turbo_fzn.explain.quickxplain import Members, minimal
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Goal, Model, Ref
 from turbo_fzn.run.driver import Run

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Call, Goal, Model

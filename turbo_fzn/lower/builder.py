@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import InternalError, UnsupportedError
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import InternalError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.blocks import compact, count_rows
 from turbo_fzn.lower.inner import Mark, WideRows, inner_variables

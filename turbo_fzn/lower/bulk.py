@@ -14,8 +14,8 @@ from functools import cache
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower.blocks import compact
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import LOGICAL, Builder
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ, MAX, MIN, MUL

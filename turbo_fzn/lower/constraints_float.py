@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_int import clamp
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN

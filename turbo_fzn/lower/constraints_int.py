@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.inner import Element
 from turbo_fzn.lower.variables import Infeasible

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby
 
-from turbo_fzn.domains import INFINITY, IntSet
+from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import TABLE_LIMIT, Builder, is_table
 from turbo_fzn.lower.variables import Infeasible

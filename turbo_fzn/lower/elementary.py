@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_float import exclude_zero, real_define, real_negative, real_row
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ASIN, FLOAT_EXP, FLOAT_MUL, FLOAT_SIN

@@ -11,7 +11,7 @@ gain nothing in the mean (docs/measurements/learning.md).
 
 from __future__ import annotations
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.tnf.language import EQ

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import Op, truncated
 
 Interval = tuple[int, int]

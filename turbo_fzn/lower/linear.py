@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd, inf
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.trees import BOUNDED
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL

@@ -12,8 +12,8 @@ remaining exponents. Powers that are not selected must not overflow, so the base
 
 from __future__ import annotations
 
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_int import define_element
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MOD, MUL

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn import floats
-from turbo_fzn.collector import without_collector
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base import floats
+from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
+from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
@@ -36,7 +37,6 @@ from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import EARLY, LATE, PREDICATES, Predicate
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.predicates.globals import PREFIX
-from turbo_fzn.progress import stage
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output
 

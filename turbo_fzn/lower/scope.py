@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from turbo_fzn import floats
-from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.read.model import Array, Call, Expression, FloatRange, FloatSet, Index, Model, Ref, Text, Variable
 

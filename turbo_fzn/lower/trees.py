@@ -11,7 +11,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ADD, MAX, MIN, MUL
 

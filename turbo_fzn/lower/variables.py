@@ -6,9 +6,9 @@ bounds may be out of date, that is wider, which is sound.
 
 from __future__ import annotations
 
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import intervals
 
 

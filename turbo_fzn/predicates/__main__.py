@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from turbo_fzn.base.resources import share_folder
 from turbo_fzn.predicates.minizinc import library
-from turbo_fzn.resources import share_folder
 
 
 def main() -> None:

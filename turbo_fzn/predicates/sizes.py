@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 
 
 def is_table(x: Sequence[int], n_rows: int, cells: Sequence[int], *_: Any) -> bool:

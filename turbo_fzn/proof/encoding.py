@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Op, truncated
 
 MOST_CASES = 4096  # values of a variable among which a row is told apart, and pairs of values

@@ -7,8 +7,8 @@ import os
 import stat
 import time
 
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.logged import Log
-from turbo_fzn.errors import UsageError
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.trim import NotJustified

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.tnf.language import TNF
 
 

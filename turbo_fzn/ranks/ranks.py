@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Found, Inequality, Roots
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Tree
-from turbo_fzn.errors import EngineError
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.wire import Kind, Message, Wire, spread

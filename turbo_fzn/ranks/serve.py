@@ -6,8 +6,8 @@ import logging
 import time
 from collections.abc import Callable
 
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.errors import TurboError
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.world import World

@@ -13,10 +13,10 @@ import signal
 import time
 from typing import Any
 
-from turbo_fzn.errors import UsageError
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.base.resources import pip
 from turbo_fzn.process.leaving import before_leaving
 from turbo_fzn.ranks.wire import Kind, Message, spread
-from turbo_fzn.resources import pip
 
 # Environment variables by which launchers pass the number of ranks and the own rank: those of Open MPI, and of PMI
 # (MPICH, Intel MPI, Slurm). A process with the number alone has no launcher, and MPI would leave a folder of it behind.

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base.errors import ModelError, UsageError
 
 STANDARD_INPUT = "-"
 HEAD_BYTES = 2**16  # the first piece, checked before the rest of a file is read

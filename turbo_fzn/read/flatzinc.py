@@ -28,10 +28,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Generic, NoReturn, TypeVar
 
-from turbo_fzn.collector import without_collector
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError
-from turbo_fzn.progress import stage
+from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError
+from turbo_fzn.base.progress import stage
 from turbo_fzn.read.grammar import (
     BLANKS,
     INSIDE_SET,

@@ -18,9 +18,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from turbo_fzn.collector import without_collector
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.grammar import make_float
 from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Model, Ref, Text, Variable
 

@@ -27,11 +27,11 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from turbo_fzn import cache
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base import cache
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.resources import pip
 from turbo_fzn.read.model import Call, FloatRange, FloatSet, Index, Ref, Text
-from turbo_fzn.resources import pip
 
 if TYPE_CHECKING:
     from lark import Lark

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError, UsageError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 
 
 class Ref(str):

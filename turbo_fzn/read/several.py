@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Call, Goal, Index, Model, Ref
 
 # Name of an annotation -> the method of its objectives, and whether the front is wanted.

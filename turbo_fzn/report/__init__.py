@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from turbo_fzn.options import Options
+    from turbo_fzn.options.options import Options
     from turbo_fzn.run.outcome import SearchEvent
 
 

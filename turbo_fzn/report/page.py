@@ -11,14 +11,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from turbo_fzn import __version__
 from turbo_fzn.engine.abi.abi import METHODS
-from turbo_fzn.options import NEED_GPU
+from turbo_fzn.options.options import NEED_GPU
 from turbo_fzn.report.axes import plain_number
 from turbo_fzn.report.html import document, figure, row, table
 from turbo_fzn.report.plot import draw, draw_bars, draw_line
 from turbo_fzn.report.record import Record
 from turbo_fzn.run.live import bounds, count
+from turbo_fzn.version import __version__
 
 MOST_ROWS = 500  # of the table of solutions; the first and the last ones
 VERDICTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.report.origin import Origin
 from turbo_fzn.run.outcome import Finished, Sample, SearchEvent
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from turbo_fzn.errors import UsageError
-from turbo_fzn.options import Options
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.options.options import Options
 from turbo_fzn.report.origin import origin_of
 from turbo_fzn.report.record import Record
 from turbo_fzn.run.outcome import Finished, SearchEvent

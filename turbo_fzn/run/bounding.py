@@ -12,15 +12,15 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from turbo_fzn import floats
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.bounds.beside import Beside, Bounder, RealBeside
 from turbo_fzn.bounds.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.reasons import Reason
 from turbo_fzn.bounds.relaxation import Relaxation
-from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.engine import root
 from turbo_fzn.engine.contract import NO_WISH, Engine, Found, Inequality
-from turbo_fzn.errors import EngineError
 from turbo_fzn.read.model import Model
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepared import Prepared

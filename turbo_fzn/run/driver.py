@@ -15,9 +15,9 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Union
 
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.variants import simplifies
-from turbo_fzn.errors import UsageError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model

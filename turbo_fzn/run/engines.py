@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import cpu, variants
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.errors import EngineError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge

@@ -18,14 +18,14 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from turbo_fzn.errors import EngineError, ModelError, TurboError, UnsupportedError, UsageError
+from turbo_fzn.base.errors import EngineError, ModelError, TurboError, UnsupportedError, UsageError
 from turbo_fzn.process.age import process_start
 from turbo_fzn.run.output import STATUS_LINES, MiniZincStyle, value_of, write
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from turbo_fzn.options import Options
+    from turbo_fzn.options.options import Options
     from turbo_fzn.read.model import Model
     from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output

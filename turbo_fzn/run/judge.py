@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn import floats
+from turbo_fzn.base import floats
+from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import InternalError
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.collector import without_collector
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.errors import InternalError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.run.answers import narrowest
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.arrays import distinct

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from turbo_fzn import progress
+from turbo_fzn.base import progress
 from turbo_fzn.engine.contract import Engine, Found
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.run.outcome import Sample
 from turbo_fzn.run.report import finite
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from turbo_fzn.engine.cuda import wake
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.ranks.world import world
 
 

@@ -24,14 +24,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cuda import devices
-from turbo_fzn.errors import UsageError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
+from turbo_fzn.options.spellings import no_such
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners
-from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF
 
 FREE_THREADS = 2

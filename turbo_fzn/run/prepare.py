@@ -15,13 +15,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from turbo_fzn import memory, progress
+from turbo_fzn.base import memory, progress
+from turbo_fzn.base.errors import EngineError, UsageError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.engine.variants import BITSETS, closes_octagons, has_holes
-from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.lower.rewrite import Order, lower
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.world import world
 from turbo_fzn.read.model import Call, Goal, Model

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import UsageError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import UsageError
+from turbo_fzn.options.spellings import no_such
 from turbo_fzn.read.model import Array, Call, Model, Ref, Variable
-from turbo_fzn.spellings import no_such
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import model_of_proof, remove_file
 from turbo_fzn.tnf.language import TNF

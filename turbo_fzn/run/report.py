@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import ACTIVITIES, N_DEPTHS
 from turbo_fzn.engine.contract import DEPTHS, MAXIMA
 from turbo_fzn.engine.toolchain import compiler

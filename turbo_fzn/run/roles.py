@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import DECISION_SETS, LEARNERS
-from turbo_fzn.errors import UsageError
-from turbo_fzn.options import Options
-from turbo_fzn.spellings import no_such
+from turbo_fzn.options.options import Options
+from turbo_fzn.options.spellings import no_such
 from turbo_fzn.tnf.goal import goal_of
 from turbo_fzn.tnf.language import TNF
 

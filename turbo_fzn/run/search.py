@@ -16,10 +16,10 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from turbo_fzn import floats, progress
+from turbo_fzn.base import floats, progress
+from turbo_fzn.base.errors import EngineError, InternalError
 from turbo_fzn.engine.contract import Engine, Found, method_statistics
-from turbo_fzn.errors import EngineError, InternalError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report

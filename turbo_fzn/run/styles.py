@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from turbo_fzn.errors import UnsupportedError
-from turbo_fzn.options import JSON_STREAM
+from turbo_fzn.base.errors import UnsupportedError
+from turbo_fzn.options.options import JSON_STREAM
 from turbo_fzn.run.competition import CompetitionStyle
 from turbo_fzn.run.output import STATUS_LINES, MiniZincStyle, write_line
 
 if TYPE_CHECKING:
-    from turbo_fzn.options import Options
+    from turbo_fzn.options.options import Options
     from turbo_fzn.read.model import Model
 
 

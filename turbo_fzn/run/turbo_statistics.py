@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from turbo_fzn import __version__
+from turbo_fzn.version import __version__
 
 Statistics = Mapping[str, Any]
 

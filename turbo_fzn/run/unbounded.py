@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF

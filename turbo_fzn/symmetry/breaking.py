@@ -21,7 +21,7 @@ from itertools import islice
 
 import numpy as np
 
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Model
 from turbo_fzn.symmetry.automorphisms import Automorphisms, Swap
 from turbo_fzn.symmetry.graph import Graph, graph_of

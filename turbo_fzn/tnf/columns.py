@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, FloatOp, Op, truncated
 
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z

@@ -36,9 +36,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import InternalError, ModelError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import InternalError, ModelError
 from turbo_fzn.tnf.wide import Wide, named_by, renumbered
 
 NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
@@ -158,7 +158,7 @@ class Output:
 
 @dataclass
 class Floats:
-    """The real variables of a TNF (`mask`, bool [n]), whose bounds are codes of doubles (turbo_fzn/floats.py).
+    """The real variables of a TNF (`mask`, bool [n]), whose bounds are codes of doubles (turbo_fzn/base/floats.py).
 
     A search need not make an interval smaller than `width`, and asks that a better objective be better by `step`; both
     are absolute up to 1 and relative beyond."""

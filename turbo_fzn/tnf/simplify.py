@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows

@@ -27,9 +27,9 @@ from typing import TextIO
 
 import numpy as np
 
-from turbo_fzn import floats
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.read.files import read_text
 from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output, Strategy, ValueChoice, VarChoice
 

@@ -19,6 +19,7 @@ from fuzz.bounds import proved_value, try_bounds
 from support.command import PATIENCE
 from support.relaxations import beside_of
 from turbo_fzn import solve_text
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts
@@ -26,8 +27,7 @@ from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding

@@ -28,7 +28,7 @@ from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.relaxation import Affine, Relaxation
 from turbo_fzn.bounds.tours import Tour, least_cut
 from turbo_fzn.check.meanings import are_apart, fits, is_circuit, is_subcircuit
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable

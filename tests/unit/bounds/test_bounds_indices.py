@@ -10,9 +10,9 @@ import pytest
 
 from fuzz.bounds import judge_bounds
 from support.relaxations import beside_of, root_of
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.encoding import Encoding
 from turbo_fzn.bounds.relaxation import Affine, Builder
-from turbo_fzn.domains import IntSet
 from turbo_fzn.read.flatzinc import parse_text
 
 OFFSET = """

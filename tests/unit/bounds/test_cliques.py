@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from fuzz.bounds import judge_bounds
 from support.command import PATIENCE
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cliques import MOST_WORK, Conflicts, groups, inequality
 from turbo_fzn.bounds.relaxation import LinearRows
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.read.flatzinc import parse_text
 
 

@@ -7,10 +7,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.cuts import Cut, Cutter, select
 from turbo_fzn.bounds.relaxation import LinearRows
-from turbo_fzn.domains import INFINITY
 
 
 def test_of_cuts_that_are_nearly_parallel_the_deepest_is_chosen() -> None:

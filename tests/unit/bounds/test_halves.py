@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cuts import Cut, Cutter
 from turbo_fzn.bounds.halves import Parity, eliminate, sums_of_rows
 from turbo_fzn.bounds.relaxation import LinearRows
-from turbo_fzn.domains import INFINITY
 
 
 def cuts_of(rows: list[tuple[dict[int, int], int, int]], values: list[float], most: int = 1) -> list[Cut]:

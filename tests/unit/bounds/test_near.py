@@ -22,7 +22,7 @@ from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.root import Root
 from turbo_fzn.bounds.turns import BesideInTurns
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.run.bounding import Bounding, Boxes
 from turbo_fzn.run.judge import Judge
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.relaxations import root_of
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import probing
 from turbo_fzn.bounds import root as root_module
 from turbo_fzn.bounds.beside import Beside
@@ -16,7 +17,6 @@ from turbo_fzn.bounds.cuts import Cutter
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.probing import probe
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
 
 DAYS, PLAYS = [4, 1, 6], [1, 0, 1]
 VARIABLES = "".join(

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from fuzz.reals import draw_model
-from turbo_fzn import floats, solve_text
+from turbo_fzn import solve_text
+from turbo_fzn.base import floats
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import spatial
 from turbo_fzn.bounds.beside import RealBeside
 from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
 from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.domains import INFINITY
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import RealBounding, RealBoxes

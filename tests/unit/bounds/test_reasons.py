@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 import pytest
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import reasons
 from turbo_fzn.bounds.certificate import Certificate, Certifier
 from turbo_fzn.bounds.reasons import Reason, follows, reason_of
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.domains import INFINITY
 
 N_CASES = 800
 PLACES = (7, 3, -1, 12, 5)  # the learners' variables of columns

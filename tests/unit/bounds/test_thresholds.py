@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from support.relaxations import root_of
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cliques import merge_pairs, pair_of
-from turbo_fzn.domains import INFINITY
 
 CASES = 60
 

@@ -19,7 +19,7 @@ from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text

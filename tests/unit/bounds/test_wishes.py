@@ -12,7 +12,7 @@ from support.scripted import Scene, Scripted
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.engine.contract import NO_WISH, Found
 from turbo_fzn.engine.root import Propagator
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding, root_bounds

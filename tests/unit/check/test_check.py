@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from support.builtin_cases import all_cases
 from support.flatzinc_text import make_model, with_text
 from support.oracle import all_solutions
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.check.meanings import MEANINGS
 from turbo_fzn.check.own import OWN_MEANINGS
 from turbo_fzn.check.relations import FORMS, RELATIONS
-from turbo_fzn.domains import BOOLEAN, INFINITY, IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.read.model import Array, Constraint, Index, Ref, Variable

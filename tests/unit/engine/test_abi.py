@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import InternalError
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine import library
 from turbo_fzn.engine.abi import abi, agreement, header, model_records
 from turbo_fzn.engine.abi.records import RECORDS, WIDTHS, fields_of
 from turbo_fzn.engine.abi.trace_records import TraceRecord
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import InternalError
-from turbo_fzn.resources import kernels_folder
 from turbo_fzn.run.profiler import Profiler
 from turbo_fzn.tnf.language import TNF, Op
 

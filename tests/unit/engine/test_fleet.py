@@ -16,10 +16,10 @@ from support import fake_cuda
 from support.command import golomb
 from support.places import CORPUS
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError, UsageError
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.cuda.devices import chosen
 from turbo_fzn.engine.together import maker
-from turbo_fzn.errors import EngineError, UsageError
 from turbo_fzn.run import engines
 
 

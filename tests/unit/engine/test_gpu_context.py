@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from support.command import PATIENCE
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.cuda import context, gpu
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 

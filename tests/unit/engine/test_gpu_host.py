@@ -14,14 +14,15 @@ import pytest
 from support import fake_cuda
 from support.engines import search
 from support.fake_gpu import NVCC, forget, install, lent_gpu
-from turbo_fzn import doctor, info, solve_text
+from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError
+from turbo_fzn.command import doctor, info
 from turbo_fzn.engine.abi.abi import STATISTICS
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.toolchain import ahead, compiler
-from turbo_fzn.errors import EngineError
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.outcome import Finished

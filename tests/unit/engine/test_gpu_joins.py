@@ -18,14 +18,14 @@ from support.command import PATIENCE
 from support.engines import search
 from support.places import CORPUS
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import cpu
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.together import maker
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.errors import EngineError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text

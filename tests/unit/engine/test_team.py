@@ -13,10 +13,10 @@ import pytest
 
 from support.command import PATIENCE
 from support.scripted import Scene, Scripted, found
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import METHODS, NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine, Found, Roots, method_statistics
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.errors import EngineError
 
 
 def objectives(solutions: list[Found]) -> list[int]:

@@ -12,7 +12,7 @@ from support.random_models import models
 from support.small_tnf import make_tnf
 from turbo_fzn.engine.layout import repair
 from turbo_fzn.engine.layout.arranged import stored
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import arranged, prepare

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.check.checker import Checker
-from turbo_fzn.errors import EngineError
 from turbo_fzn.explain.explainer import Explainer
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.run.outcome import Core

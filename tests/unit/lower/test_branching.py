@@ -7,7 +7,7 @@ import logging
 import numpy as np
 import pytest
 
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.lower.branching import VALUE_CHOICES, VARIABLE_CHOICES
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from lab.bench.xcsp3 import write_instance
 from support.places import CORPUS, DATA
-from turbo_fzn.bench.xcsp3 import write_instance
-from turbo_fzn.errors import TurboError
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.lower import early, runs, trees
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text

@@ -19,12 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from support.both_ways import read_by_lark, typed
-from support.command import run
-from support.corpus import has_floats
-from support.places import CORPUS
-from turbo_fzn import solve_text
-from turbo_fzn.bench.front import (
+from lab.bench.front import (
     GROWTH_LIMIT,
     PASSES,
     STAGES,
@@ -34,6 +29,11 @@ from turbo_fzn.bench.front import (
     measure_apart,
     summary,
 )
+from support.both_ways import read_by_lark, typed
+from support.command import run
+from support.corpus import has_floats
+from support.places import CORPUS
+from turbo_fzn import solve_text
 from turbo_fzn.engine import root
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text

@@ -13,10 +13,10 @@ from support.builtin_cases import PREDICATES, cases_of
 from support.operators import apply_operator
 from support.oracle import all_solutions
 from turbo_fzn import solve_text
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import EngineError, ModelError, UnsupportedError
 from turbo_fzn.check.reals import find_form
 from turbo_fzn.check.relations import find_signature
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import EngineError, ModelError, UnsupportedError
 from turbo_fzn.lower import intervals
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.lower.table import PREDICATES as PREDICATES_OF_LOWERING

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.engine import root
 from turbo_fzn.lower.globals import own, table
 from turbo_fzn.lower.rewrite import lower

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import trees
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.trees import KEY_BITS, PAIRED

@@ -20,6 +20,7 @@ from fuzz.generate import declare_variables
 from fuzz.scope import Scope, resolve
 from support import builtin_cases, oracle, symmetric_models
 from support.global_meanings import GLOBAL_MEANINGS
+from turbo_fzn.base.resources import share_folder
 from turbo_fzn.bounds import linearise
 from turbo_fzn.check import column_relations, reals, relations
 from turbo_fzn.lower import table as lowering
@@ -31,7 +32,6 @@ from turbo_fzn.predicates.minizinc import library, statement
 from turbo_fzn.predicates.signature import PLAIN, REIFIED, Predicate, row
 from turbo_fzn.predicates.table import FORMS, PREDICATES, find
 from turbo_fzn.read.model import Model
-from turbo_fzn.resources import share_folder
 
 LIBRARY = share_folder() / "minizinc" / "turbo"
 DOCUMENT = share_folder().parent / "docs" / "design" / "globals.md"

@@ -12,7 +12,7 @@ import pytest
 from support.naive import holds
 from support.proofs import OPERATORS
 from support.small_tnf import make_tnf
-from turbo_fzn.errors import UnsupportedError
+from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.proof.checker import check
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.refutation import Step, refute

@@ -14,6 +14,7 @@ import pytest
 from support.command import golomb, wait_until
 from support.engines import OpenEngine, labelled
 from support.loopback import Crew
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Layout, Settings
@@ -21,8 +22,7 @@ from turbo_fzn.engine.parcels import ROOT, Parcels
 from turbo_fzn.engine.together.member import Dispensable
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Branch
-from turbo_fzn.errors import EngineError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.ranks import Ranks

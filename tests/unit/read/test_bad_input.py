@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.command import processor_seconds
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text
 from turbo_fzn.read.languages import parse_file
@@ -311,9 +311,9 @@ def test_a_hundred_megabytes_of_garbage_are_refused_soon_and_in_little_memory(tm
     path.write_text(eval(GARBAGE[kind], {"N": HUGE}))
     code = (
         "import sys\n"
-        "from turbo_fzn.bench.front import peak_bytes\n"
+        "from lab.bench.front import peak_bytes\n"
         "from turbo_fzn.read.languages import parse_file\n"
-        "from turbo_fzn.errors import ModelError\n"
+        "from turbo_fzn.base.errors import ModelError\n"
         "try: parse_file(sys.argv[1])\n"
         "except ModelError as error: print(error)\n"
         "print(peak_bytes() >> 20)"

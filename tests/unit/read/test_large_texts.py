@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.read import files
 from turbo_fzn.read.files import read_text
 from turbo_fzn.read.xcsp3 import document

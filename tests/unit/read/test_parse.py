@@ -8,8 +8,8 @@ import pytest
 
 from support.both_ways import read_by_lark, typed
 from support.flatzinc_text import EXAMPLE
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, FloatSet, Goal, Index, Ref, Text, Variable

@@ -13,7 +13,7 @@ from support.command import write
 from support.flatzinc_json import to_json
 from support.places import DATA
 from support.warm import ask
-from turbo_fzn.errors import ModelError, TurboError
+from turbo_fzn.base.errors import ModelError, TurboError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.flatzinc_json import parse_json

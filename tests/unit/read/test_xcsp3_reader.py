@@ -12,8 +12,8 @@ from itertools import product
 import pytest
 
 from support.places import DATA
-from turbo_fzn.api import solve_model
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.errors import ModelError, UnsupportedError
+from turbo_fzn.interface.api import solve_model
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.xcsp3.reader import SOLUTION, parse_xcsp3

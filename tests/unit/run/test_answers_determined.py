@@ -9,7 +9,7 @@ import pytest
 
 from fuzz.generate import draw_model
 from support.naive import solutions
-from turbo_fzn.errors import TurboError
+from turbo_fzn.base.errors import TurboError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.answers import output_determines_all

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
+from lab.bench import plain
 from support.command import GREATEST_SUM, LEAST_SUM, Answer, golomb, grid, run, time_limits, write
 from support.needs import needs_minizinc
 from support.warm import ask
-from turbo_fzn.bench import plain
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.policy import advice

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.bench.nodes import SearchClock
 from support.command import GREATEST_SUM, LEAST_SUM, NO_SOLUTION, THREE_SOLUTIONS, golomb, write
-from turbo_fzn.bench.nodes import SearchClock
-from turbo_fzn.errors import ModelError, UsageError
-from turbo_fzn.options import Options
+from turbo_fzn.base.errors import ModelError, UsageError
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.driver import Run, events_of

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from support.engines import search
-from turbo_fzn import floats, solve_text
-from turbo_fzn.api import Result
+from turbo_fzn import solve_text
+from turbo_fzn.base import floats
 from turbo_fzn.check.checker import Checker
+from turbo_fzn.interface.api import Result
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import settle_root

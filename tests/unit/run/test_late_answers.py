@@ -8,7 +8,7 @@ import pytest
 
 from support.engines import search as events_of_search
 from support.scripted import Scripted, found
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import judge, search

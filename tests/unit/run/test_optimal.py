@@ -15,9 +15,9 @@ from support.oracle import all_solutions, fingerprint, objective_of, optimum, ou
 from support.random_models import draw_shown, models, solve
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Goal, Ref

@@ -11,9 +11,9 @@ import pytest
 from support.command import LEAST_SUM, THREE_SOLUTIONS, golomb
 from tools.decision_table import FILE, lines
 from turbo_fzn import solve_text
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.together import fleet
-from turbo_fzn.errors import EngineError
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
 from turbo_fzn.ranks.job import Job

@@ -7,7 +7,7 @@ import pytest
 from support.command import write
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.errors import UsageError
+from turbo_fzn.base.errors import UsageError
 
 TEXT = """\
 var 1..3: x :: output_var;

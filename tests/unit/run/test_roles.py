@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turbo_fzn.engine.abi.abi import METHODS
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.engines import cpu_settings

@@ -15,8 +15,8 @@ from support.operators import apply_operator
 from support.unbounded import MODELS
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.options import Options
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.competition import CompetitionStyle

@@ -15,7 +15,7 @@ from support.oracle import all_solutions, optimum
 from support.swaps import W, X, Y, Z, boolean_matrix, check_model, check_swap, refs, swaps
 from support.symmetric_models import EVEN, PAIRS, THREE, cells, draw_symmetric, forms
 from turbo_fzn import solve_text
-from turbo_fzn.domains import BOOLEAN, IntSet
+from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Expression, Model, Ref

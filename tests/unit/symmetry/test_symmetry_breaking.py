@@ -17,9 +17,9 @@ from support.swaps import X, Y, boolean_matrix, check_model, check_swap, refs, s
 from support.symmetric_models import draw_symmetric
 from support.warm import ask
 from turbo_fzn import solve_text
-from turbo_fzn.domains import BOOLEAN, IntSet
-from turbo_fzn.errors import ModelError
-from turbo_fzn.options import Options
+from turbo_fzn.base.domains import BOOLEAN, IntSet
+from turbo_fzn.base.errors import ModelError
+from turbo_fzn.options.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Call, Goal, Model, Ref
 from turbo_fzn.run.prepare import breaks_symmetry

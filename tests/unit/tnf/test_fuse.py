@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from support.drafts import RESULT, Draft, Rule, assignments, draw, rule_of_linear, rules_of_rows, solutions
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf import linear_rows
 from turbo_fzn.tnf.fuse import Fused, fuse
 from turbo_fzn.tnf.language import ADD, LEQ, MUL, TNF

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from support.drafts import Draft, assignments, draw, rules_of_rows
-from turbo_fzn.options import Options
+from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

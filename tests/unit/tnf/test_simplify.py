@@ -11,7 +11,7 @@ from support import naive
 from support.builtin_cases import PREDICATES, cases_of
 from support.oracle import all_solutions
 from support.small_tnf import check_simplified, make_tnf
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.simplify import simplify

@@ -8,8 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError, UsageError
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
 from turbo_fzn.tnf.text import read, write
 

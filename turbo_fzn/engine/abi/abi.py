@@ -10,7 +10,7 @@ import ctypes
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
 from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics

@@ -17,9 +17,9 @@ from itertools import groupby
 from types import ModuleType
 from typing import NamedTuple
 
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.abi import abi, agreement, float_abi, model_records
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
-from turbo_fzn.resources import kernels_folder
 from turbo_fzn.tnf import language
 
 HOW = "python -m turbo_fzn.engine.abi.header --write"

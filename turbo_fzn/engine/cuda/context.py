@@ -18,13 +18,13 @@ from weakref import WeakSet
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import STATE_BYTES, Problem
 from turbo_fzn.engine.abi.hybrid_records import Mailboxes
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.library import check_digest
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
 PATIENCE_SECONDS = 2.0  # of an orderly exit, for makers at work

@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from turbo_fzn.errors import EngineError, UsageError
-from turbo_fzn.resources import pip
+from turbo_fzn.base.errors import EngineError, UsageError
+from turbo_fzn.base.resources import pip
 
 WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # --gpus: all, a count, or numbers
 

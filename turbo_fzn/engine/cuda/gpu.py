@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import (
     N_DEPTHS,
@@ -43,7 +44,6 @@ from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.engine.root import close_holes
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.layout.layout import Layout, Settings
-from turbo_fzn.errors import EngineError
 
 SHORT_LIST = 256  # the least entries of a propagation list (measured: docs/measurements/tree-search.md)
 MAX_BLOCKS_PER_SM = 32

@@ -19,8 +19,8 @@ import threading
 import time
 from functools import lru_cache
 
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.cuda.devices import chosen
-from turbo_fzn.errors import UsageError
 
 LIBRARY = "libcuda.so.1"
 PATIENCE_SECONDS = 2.0  # of an orderly exit, for a driver that is still at work

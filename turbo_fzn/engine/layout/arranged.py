@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import columns
 from turbo_fzn.engine.abi.model_records import Linear, Term

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.layout.arranged import linear_arrays, term_sides
 from turbo_fzn.engine.layout.watch import wake_lists

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turbo_fzn import memory
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base import memory
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import (
     DECISION_SETS,
     EXCHANGE_LITERALS,

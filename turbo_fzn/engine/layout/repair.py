@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import align16, columns
 from turbo_fzn.engine.abi.model_records import Definition, Reach, Reader

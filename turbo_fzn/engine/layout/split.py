@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 PARTS_A_BLOCK = 32  # Régin, Rezgui and Malapert found 30 and more to be best

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.cuda.devices import chosen, driver
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.together.maker import describe
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.errors import EngineError
 from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")

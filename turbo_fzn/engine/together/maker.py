@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from turbo_fzn.base.errors import EngineError, TurboError
 from turbo_fzn.engine.contract import Engine
-from turbo_fzn.errors import EngineError, TurboError
 
 log = logging.getLogger("turbo_fzn")
 

@@ -32,11 +32,11 @@ from typing import Any
 
 import numpy as np
 
+from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots, no_books
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
 from turbo_fzn.engine.together.tree import Tree
-from turbo_fzn.errors import EngineError
 
 log = logging.getLogger("turbo_fzn")
 

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.toolchain import compilation, compiler
-from turbo_fzn.errors import EngineError
-from turbo_fzn.resources import kernels_folder
 
 # Machine code for one of these runs on later ones with the same first figures, such as 86 and 89. A wheel has PTX of
 # the oldest one too, which the driver compiles for all others that are newer.

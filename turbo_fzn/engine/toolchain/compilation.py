@@ -28,11 +28,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from turbo_fzn import cache, progress
-from turbo_fzn.cache import NoRoom
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base import cache, progress
+from turbo_fzn.base.cache import NoRoom
+from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.resources import PACKAGE
 from turbo_fzn.process import footprint
-from turbo_fzn.resources import PACKAGE
 
 log = logging.getLogger("turbo_fzn")
 

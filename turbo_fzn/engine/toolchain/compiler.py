@@ -19,12 +19,12 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from turbo_fzn import cache
-from turbo_fzn.cache import NoRoom
-from turbo_fzn.errors import EngineError
+from turbo_fzn.base import cache
+from turbo_fzn.base.cache import NoRoom
+from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.progress import stage
+from turbo_fzn.base.resources import PACKAGE, kernels_folder, wanted_cache_folder
 from turbo_fzn.process.leaving import before_leaving
-from turbo_fzn.progress import stage
-from turbo_fzn.resources import PACKAGE, kernels_folder, wanted_cache_folder
 
 log = logging.getLogger("turbo_fzn")
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.counting import equals

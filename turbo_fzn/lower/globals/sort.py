@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of

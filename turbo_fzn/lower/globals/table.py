@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from turbo_fzn.domains import IntSet
+from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.table_plan import Columns, Heads, Plan, Sets

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Ref
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.document import Element

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, pairwise
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.emitter import Emitter

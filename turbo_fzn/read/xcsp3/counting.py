@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from turbo_fzn.domains import INFINITY, UNBOUNDED, IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.emitter import COMPARED, Condition, Emitter

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.errors import ModelError
 
 MAX_DEPTH = 60
 MAX_ATTRIBUTE = 2**22  # characters

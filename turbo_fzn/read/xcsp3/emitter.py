@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from turbo_fzn.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import NO_ANNOTATIONS, Call, Expression, Model, Ref, Text, Variable
 from turbo_fzn.read.model import Constraint as Item
 from turbo_fzn.read.xcsp3.expressions import Term, as_comparison, at_most, with_constants

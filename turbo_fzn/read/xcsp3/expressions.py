@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression
 
 MANY = 2**31

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
 from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments
 from turbo_fzn.read.xcsp3.automata import mdd, regular

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.counting import same_length, state_sum

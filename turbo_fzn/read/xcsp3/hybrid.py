@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from turbo_fzn.domains import INFINITY
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.xcsp3.expressions import Term, read_expression
 
 MAX_CELLS = 10**6

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from turbo_fzn.collector import without_collector
-from turbo_fzn.errors import ModelError, UnsupportedError
-from turbo_fzn.progress import stage
+from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.errors import ModelError, UnsupportedError
+from turbo_fzn.base.progress import stage
 from turbo_fzn.read.model import Array, Call, Goal, Model, Ref
 from turbo_fzn.read.xcsp3 import comparison, connection, counting, generic, graph, objectives, packing
 from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments, arity

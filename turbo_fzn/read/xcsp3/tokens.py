@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from turbo_fzn.domains import IntSet
-from turbo_fzn.errors import ModelError
+from turbo_fzn.base.domains import IntSet
+from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression, Ref
 from turbo_fzn.read.xcsp3.emitter import Condition
 from turbo_fzn.read.xcsp3.expressions import OPERAND, Term, read_expression, to_integer

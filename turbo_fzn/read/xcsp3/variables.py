@@ -10,8 +10,8 @@ import re
 from itertools import product
 from math import prod
 
-from turbo_fzn.domains import INFINITY, IntSet
-from turbo_fzn.errors import ModelError, UnsupportedError
+from turbo_fzn.base.domains import INFINITY, IntSet
+from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Model, Ref, Variable
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.tokens import CELLS, INTEGER, INTERVAL, MAX_CELLS, NAME, Cells, Scope, refuse_many, to_integer

@@ -1,0 +1,6 @@
+import sys
+
+from lab.bench import nodes, variants
+
+arguments = nodes.read_arguments()
+sys.exit(variants.main(arguments) if arguments.variants else nodes.main(arguments))

@@ -1,0 +1,1 @@
+"""Modules that any other may use, and that use no other."""

@@ -1,0 +1,1 @@
+"""The command: from argv to the exit code."""

@@ -1,0 +1,1 @@
+"""The parts of the package that Python users import."""

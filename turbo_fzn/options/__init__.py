@@ -1,0 +1,1 @@
+"""Options of a run, stated once for the command and for Python."""
