@@ -97,7 +97,7 @@ enum TraceStatus {
   TRACE_SOLVED = 0, TRACE_FAILED = 1, TRACE_BRANCH = 2, TRACE_SKIPPED = 3,
 };
 
-// What a record of the log says. Each begins with its size in words and its kind (kernels/learn/log.h).
+// What a record of the log says. Each begins with its size in words and its kind (kernels/learn/state/log.h).
 enum LogKind {
   LOG_BY_ROW = 1,     // entry, side, k, row, premises: how the row made the side reach k
   LOG_BY_CLAUSE = 2,  // entry, side, k, clause: likewise
@@ -154,7 +154,7 @@ struct LearnStatistics {
   i64 heard;               // clauses received from them
   i64 explanations;        // of rows
   i64 premises;
-  i64 cores;               // of the objective's terms (learn/cores.h)
+  i64 cores;               // of the objective's terms (learn/analysis/cores.h)
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
 };
 
@@ -331,7 +331,7 @@ struct Problem {
   const char* decision_sets;          // for each variable: bit s is set if it is in DecisionSet s
   const i32* decides;                 // for each block that learns: bit s is set if it uses DecisionSet s
   LearnStatistics* learn_statistics;  // one a block
-  char* exchange;                     // between learners (learn/exchange.h); null with fewer than two
+  char* exchange;                     // between learners (learn/exchange/exchange.h); null with fewer than two
   i64 learn_bytes;                    // of a learner's memory
   DepthCounts* depths;                // for each class of depths, of all blocks; in PROFILE builds
   i32 split_bits;                     // a tree that is split ahead has 2^split_bits parts
@@ -352,7 +352,7 @@ struct Problem {
   i32 n_wides, most_arguments;
   Postbox* posted;                    // null where the host posts no rows
   i32 posted_bytes;                   // of a row in it, with its terms
-  i32 n_counters;                     // of a learner, in its own copy (learn/counters.h)
+  i32 n_counters;                     // of a learner, in its own copy (learn/propagators/counters.h)
   i32 n_store_vars;                   // the first variables are in a block's store (tnf/arrange.py)
   i32 n_store_rows;                   // and the first rows run in it, with sums
   i32 n_sums;

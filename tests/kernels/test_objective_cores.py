@@ -1,4 +1,4 @@
-"""Learners that seek cores of an objective's terms (kernels/learn/cores.h): bounds, optima, and what is left to pay.
+"""Learners that seek cores of an objective's terms (kernels/learn/analysis/cores.h): bounds, optima, and what is left to pay.
 
 The oracle is plain enumeration. The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation by a
 counter, and each clause over counters.
@@ -79,7 +79,7 @@ def test_beside_others_the_optimum_is_the_same():
 
 
 def told_sides(engine: OpenEngine) -> list[int]:
-    """The sides that the clauses name which learners have put into their rings (kernels/learn/exchange.h)."""
+    """The sides that the clauses name which learners have put into their rings (kernels/learn/exchange/exchange.h)."""
     slot = np.dtype([("sequence", "i8"), ("size", "i4"), ("lbd", "i4"), ("literals", "i4", (EXCHANGE_LITERALS, 2))])
     ring = np.dtype([("head", "i8"), ("slots", slot, EXCHANGE_SLOTS)], align=False)
     rings = engine.memory["exchange"].view(np.uint8).reshape(engine.layout.settings.blocks, -1)

@@ -1,7 +1,7 @@
-"""Learned clauses that become shorter by propagation (kernels/learn/vivify.h).
+"""Learned clauses that become shorter by propagation (kernels/learn/analysis/vivify.h).
 
 An eager build reduces its clauses after a few conflicts, so that small models come to it, and follows each shorter
-clause by plain propagation, without watches and reasons (learn/check.h).
+clause by plain propagation, without watches and reasons (learn/propagators/check.h).
 """
 
 from __future__ import annotations

@@ -14,14 +14,19 @@ from pathlib import PurePosixPath
 
 from turbo_fzn.base.resources import kernels_folder
 
-# From the ground up, by folder, or by file where one stands apart. A header includes from its own floor and from those
-# below.
+# From the ground up, by folder, or by file where it stands apart from its folder. A header includes from its own floor
+# and from those below.
 FLOORS = (
     ("core",),
     ("floats",),
     ("hybrid",),
     ("search",),
-    ("learn",),
+    ("learn/state",),
+    ("learn/clauses",),
+    ("learn/exchange", "learn/propagators"),
+    ("learn/search",),
+    ("learn/analysis",),
+    ("learn/memory.h",),
     ("repair",),
     ("free",),
     ("block.h", "solver.h", "hybrid/propagator.h"),
@@ -139,7 +144,8 @@ def read() -> Headers:
 def floor_of(name: str) -> int:
     """The number of the floor, from the ground up."""
     places = {place: number for number, floor in enumerate(FLOORS) for place in floor}
-    return places[name if name in places else name.partition("/")[0]]
+    place = PurePosixPath(name)
+    return places[next(str(path) for path in (place, *place.parents) if str(path) in places)]
 
 
 def upward(includes: dict[str, list[str]]) -> list[str]:

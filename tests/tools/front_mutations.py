@@ -73,7 +73,7 @@ TURNS = [
          "self.reach(_iterations_of(state))", "pass", "test_turns.py -k linear_program"),
     host("turns", "a fault within a linear program is forgotten", "bounds/highs.py",
          "raise self.fault", "pass", "test_turns.py -k linear_program"),
-    kernel("turns", "a learner does not wait for its next turn", "learn/turns.h",
+    kernel("turns", "a learner does not wait for its next turn", "learn/search/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "test_turns.py"),
     kernel("turns", "a learner gives up the search, too", "learn/learner.h",
            "return !restarts(l).gave_up;", "return true;", "test_learning.py -k give_up"),

@@ -110,7 +110,7 @@ BRANCHING = [
          "len(os.sched_getaffinity(0))", "os.cpu_count() or 1", "test_policy.py -k processors"),
     kernel("warm start", "it is not tried", "block.h",
            "b.problem->n_hints > 0", "false", "test_warm_start.py"),
-    kernel("warm start", "a learner does without", "learn/decide.h",
+    kernel("warm start", "a learner does without", "learn/search/decide.h",
            "problem(l)->n_hints > 0 ? WARM_START : FIRST_ANNOTATED", "FIRST_ANNOTATED", "test_warm_start.py"),
     kernel("warm start", "it is never given up", NEIGHBOURHOOD,
            "failures_left = FAILURE_LIMIT;", "failures_left = INT32_MAX;", "test_warm_start.py"),

@@ -1,4 +1,4 @@
-"""The log of a learner (kernels/learn/log.h), taken out of its ring into a file while it works."""
+"""The log of a learner (kernels/learn/state/log.h), taken out of its ring into a file while it works."""
 
 from __future__ import annotations
 

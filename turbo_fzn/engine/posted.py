@@ -1,4 +1,4 @@
-"""The box by which linear rows reach learners while they run (kernels/learn/posted.h).
+"""The box by which linear rows reach learners while they run (kernels/learn/propagators/posted.h).
 
 It has POSTED_ROWS places. A new row takes a free one, else that of the row which has explained least of late, so that
 learners never propagate more. What a row has explained is halved with each row that arrives.
@@ -69,7 +69,7 @@ def without(row: Inequality, left_out: np.ndarray, lower: np.ndarray, upper: np.
 
 
 def terms_of(row: Inequality) -> np.ndarray:
-    """The terms (int32 [k, 2]) in which kernels read the row, small factors first (kernels/learn/linear.h)."""
+    """The terms (int32 [k, 2]) in which kernels read the row, small factors first (kernels/learn/propagators/linear.h)."""
     order = np.argsort(np.abs(row.coefficients), kind="stable")
     coefficients = row.coefficients[order]
     sides = 2 * row.variables[order].astype(np.int64) + (coefficients < 0)

@@ -1,4 +1,4 @@
-"""Reads the log of a learner (kernels/learn/log.h), in the order in which it was written.
+"""Reads the log of a learner (kernels/learn/state/log.h), in the order in which it was written.
 
 What explains a learned clause comes before it.
 """

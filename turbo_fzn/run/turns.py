@@ -1,6 +1,6 @@
 """Bounds from the linear relaxation in turns with a single learner, so that runs are reproducible.
 
-The engine waits at the end of each turn (kernels/learn/turns.h). Then the relaxation gets the best solution so far, the
+The engine waits at the end of each turn (kernels/learn/search/turns.h). Then the relaxation gets the best solution so far, the
 engine gets the results that the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
 """
 

@@ -1,4 +1,4 @@
-"""The objective as a sum of variables: what learners look for cores in (kernels/learn/cores.h).
+"""The objective as a sum of variables: what learners look for cores in (kernels/learn/analysis/cores.h).
 
 The ternary form defines an objective by trees of sums. Each equation `x = y + z` or `x = c * y` holds in all solutions,
 so a variable may be replaced by the others, whoever else uses it, as long as it is not among what defines these.

@@ -1,7 +1,7 @@
 """Wide rows: constraints that reason as a whole, beside the ternary rows that say the same.
 
 The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
-satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/wide.h).
+satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/propagators/wide.h).
 
 The ternary rows of a constraint over hundreds of tasks are millions, with which no engine gets anywhere. Then the wide
 row stands `alone`, and the model is one for learners only (run/policy.py).

@@ -330,7 +330,7 @@ class Problem(ctypes.Structure):
     decision_sets: Annotated[pointer, "const char"]  # for each variable: bit s is set if it is in DecisionSet s
     decides: Annotated[pointer, "const i32"]  # for each block that learns: bit s is set if it uses DecisionSet s
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
-    exchange: Annotated[pointer, "char"]  # between learners (learn/exchange.h); null with fewer than two
+    exchange: Annotated[pointer, "char"]  # between learners (learn/exchange/exchange.h); null with fewer than two
     learn_bytes: i64  # of a learner's memory
     depths: Annotated[pointer, "DepthCounts"]  # for each class of depths, of all blocks; in PROFILE builds
     split_bits: i32  # a tree that is split ahead has 2^split_bits parts
@@ -354,7 +354,7 @@ class Problem(ctypes.Structure):
     most_arguments: i32
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i32  # of a row in it, with its terms
-    n_counters: i32  # of a learner, in its own copy (learn/counters.h)
+    n_counters: i32  # of a learner, in its own copy (learn/propagators/counters.h)
     n_store_vars: i32  # the first variables are in a block's store (tnf/arrange.py)
     n_store_rows: i32  # and the first rows run in it, with sums
     n_sums: i32

@@ -30,5 +30,5 @@ class LearnStatistics(ctypes.Structure):
     heard: i64  # clauses received from them
     explanations: i64  # of rows
     premises: i64
-    cores: i64  # of the objective's terms (learn/cores.h)
+    cores: i64  # of the objective's terms (learn/analysis/cores.h)
     explanation_errors: i64  # counted by CHECK_EXPLANATIONS builds only

@@ -8,7 +8,7 @@ from turbo_fzn.engine.abi.records import i32, i64, pointer, record
 
 
 class LogKind(IntEnum):
-    """What a record of the log says. Each begins with its size in words and its kind (kernels/learn/log.h)."""
+    """What a record of the log says. Each begins with its size in words and its kind (kernels/learn/state/log.h)."""
 
     BY_ROW = 1  # entry, side, k, row, premises: how the row made the side reach k
     BY_CLAUSE = 2  # entry, side, k, clause: likewise

@@ -54,7 +54,7 @@ def linear_arrays(linears: Linears) -> tuple[np.ndarray, np.ndarray]:
 
 
 def term_sides(linears: Linears) -> np.ndarray:
-    """For each term the side of its variable that grows with the sum (int32): see kernels/learn/literal.h."""
+    """For each term the side of its variable that grows with the sum (int32): see kernels/learn/state/literal.h."""
     return (2 * linears.variables + (linears.coefficients < 0)).astype(np.int32)
 
 

@@ -1,0 +1,292 @@
+// cumulative as a whole: a time table.
+//
+// A task whose latest start is before its earliest end runs between these two times for certain. What such tasks use
+// together at a time is the profile (Lahrichi 1982): the capacity is at least that much, and a task that does not fit
+// beside the profile at a time either ends before or starts behind it. A row raises the earliest starts; with the
+// opposite sides, where time runs backwards, the same code lowers the latest ones: `flip` says which.
+//
+// A task is moved behind one time after the other, each less than its length away from its start, so that one time is
+// the reason for each step: the tasks that are sure to run then leave no room (pointwise explanations: Schutt, Feydy,
+// Stuckey, Wallace, Constraints 2011). Their thresholds are the weakest with which they run then, and only as many of
+// them are named as are needed. A piece of the profile that is many times as long as the task would take as many steps,
+// and fill the trail: behind that the task is moved at once, and the reason is what runs all the time.
+#pragma once
+
+#include "../../core/assert.h"
+#include "../../core/interval.h"
+#include "delay.h"
+#include "../state/literal.h"
+#include "oracle.h"
+#include "../state/parts.h"
+#include "../state/sides.h"
+#include "../state/trail.h"
+#include "wide.h"
+
+// The variables of a row: the capacity, and start, length, use of each task.
+struct Tasks {
+  i32 capacity;
+  const i32* first;
+  i32 count;
+};
+
+DEVICE Tasks tasks_of(const Learner& l, i32 row) {
+  const Wide& r = wide_at(problem(l), row);
+  const i32* arguments = arguments_of(problem(l), r);
+  Tasks tasks = {arguments[0], arguments + 1, (n_arguments(r) - 1) / 3};
+  return tasks;
+}
+
+DEVICE i32 start_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i]; }
+DEVICE i32 length_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 1]; }
+DEVICE i32 use_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 2]; }
+
+// When a task runs for certain, [from, to), and what it uses at least, before entry t. `start`: its earliest one. With
+// `flip` time runs backwards.
+struct Span { wide_t start, from, to, length, use; };
+
+DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip, i32 t) {
+  i32 side = 2 * start_of(tasks, i) + flip;
+  wide_t length = value_before(l, lower_side(length_of(tasks, i)), t), back = flip ? length : 0;
+  wide_t start = value_before(l, side, t) - back, latest = -(wide_t)value_before(l, opposite(side), t) - back;
+  Span span = {start, latest, start + length, length, value_before(l, lower_side(use_of(tasks, i)), t)};
+  return span;
+}
+
+DEVICE bool uses(const Span& s) { return s.length > 0 && s.use > 0; }
+DEVICE bool is_sure(const Span& s) { return uses(s) && s.from < s.to; }
+
+// What is used for certain from each of `count` times on, up to the next one; nothing from the last one on.
+struct Profile {
+  wide_t* at;
+  wide_t* use;
+  i32 count;
+};
+
+DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
+  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.at[p.count++] = s.from;
+    p.at[p.count++] = s.to;
+  }
+  p.count = sort_distinct(p.at, p.count);
+  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.use[rank_of(p.at, p.count, s.from)] += s.use;
+    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
+  }
+  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
+  return p;
+}
+
+// The profile where time runs backwards.
+DEVICE void mirror(Profile& p) {
+  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
+    wide_t early = p.at[i];
+    p.at[i] = -p.at[j];
+    p.at[j] = -early;
+  }
+  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
+    wide_t use = p.use[i];
+    p.use[i] = p.use[j];
+    p.use[j] = use;
+  }
+}
+
+// What is used at some time: by a task alone, whenever it runs, or by those that are sure to run.
+DEVICE wide_t peak(const Learner& l, const Tasks& tasks, const Profile& p) {
+  wide_t most = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, trail(l).size);
+    if (uses(s)) most = maximum(most, s.use);
+  }
+  for (i32 k = 0; k < p.count; ++k) most = maximum(most, p.use[k]);
+  return most;
+}
+
+// The first piece of the profile that ends behind the time.
+DEVICE i32 first_behind(const Profile& p, wide_t time) {
+  i32 from = 0, to = p.count;
+  while (from < to) {
+    i32 middle = (from + to) / 2;
+    if (p.at[middle] > time) to = middle;
+    else from = middle + 1;
+  }
+  return maximum(from - 1, 0);
+}
+
+constexpr i32 MOST_STEPS = 8;  // in which a task walks over a piece of the profile
+
+// Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
+// another one then, for the task is sure to run.
+DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip, bool& settled) {
+  Span s = span_of(l, tasks, i, flip, trail(l).size);
+  i32 side = 2 * start_of(tasks, i) + flip;
+  wide_t room = -(wide_t)sides(l).now[upper_side(tasks.capacity)] - s.use, start = s.start, back = flip ? s.length : 0;
+  if (!uses(s) || start == s.from) return true;
+  for (i32 k = first_behind(p, start); k + 1 < p.count && p.at[k] < start + s.length; ++k) {
+    bool is_own = s.from <= p.at[k] && p.at[k + 1] <= s.to;
+    if (is_own || p.use[k] <= room) continue;
+    bool walks = (p.at[k + 1] - start) / s.length < MOST_STEPS;
+    while (start < p.at[k + 1]) {
+      start = walks ? minimum(p.at[k + 1], start + s.length) : p.at[k + 1];
+      if (!set_side(l, side, (value_t)(start + back), row_reason(row))) return false;
+    }
+  }
+  settled = settled && (start == s.start || start <= s.from - s.length);
+  return true;
+}
+
+// What the first half of a run has found out is not in the profile that the other one uses: the row runs again if a
+// task that was moved is sure to run.
+OUTLINE bool run_cumulative(Learner& l, i32 row) {
+  Tasks tasks = tasks_of(l, row);
+  bool settled = !names_twice(l, row);
+  Profile p = profile_of(l, tasks, trail(l).size);
+  wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
+  value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
+  if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
+  for (i32 flip = 0; flip < 2; ++flip) {
+    if (flip) mirror(p);
+    for (i32 i = 0; i < tasks.count; ++i) {
+      if (!move_task(l, row, tasks, p, i, flip, settled)) return false;
+    }
+  }
+  delay_of(l, row).has_said_all = settled;
+  return true;
+}
+
+// ---- explanations
+
+// Times from..to.
+struct Period { wide_t from, to; };
+
+DEVICE Period moment(wide_t time) {
+  Period period = {time, time};
+  return period;
+}
+
+// What a task uses all the time of a period for certain, before entry t.
+DEVICE wide_t held_use(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t) {
+  i32 start = start_of(tasks, i);
+  if (-(wide_t)held(l, upper_side(start), t) > period.from) return 0;
+  wide_t end = (wide_t)held(l, lower_side(start), t) + held(l, lower_side(length_of(tasks, i)), t);
+  return end > period.to ? maximum((wide_t)held(l, lower_side(use_of(tasks, i)), t), (wide_t)0) : 0;
+}
+
+// What the tasks but `own` use, each of them all the time.
+DEVICE wide_t held_profile(const Learner& l, const Tasks& tasks, i32 own, Period period, i32 t) {
+  wide_t sum = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    if (i != own) sum += held_use(l, tasks, i, period, t);
+  }
+  return sum;
+}
+
+// A task runs all the time and uses what it uses.
+DEVICE void add_running(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t, Premises& why) {
+  bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
+  add_premise(l, why, literal(upper_side(start_of(tasks, i)), (bound_t)-period.from));
+  add_premise(l, why, literal(lower_side(start_of(tasks, i)), (bound_t)(period.to + 1 - length)));
+  add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
+  add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
+}
+
+// Tasks but `own` that use `need` together all the time. What is more than that is left out, one task after the other.
+DEVICE void add_profile(
+    const Learner& l, const Tasks& tasks, i32 own, Period period, wide_t need, i32 t, Premises& why) {
+  wide_t slack = held_profile(l, tasks, own, period, t) - need;
+  ASSERT(slack >= 0);
+  for (i32 i = 0; i < tasks.count; ++i) {
+    wide_t use = i == own ? 0 : held_use(l, tasks, i, period, t);
+    if (use == 0) continue;
+    if (use <= slack) slack -= use;
+    else add_running(l, tasks, i, period, t, why);
+  }
+}
+
+// The first of the times from..to at which the others use `need`; to + 1 if there is none. If it is behind `from`, a
+// task that is sure to run begins then.
+DEVICE wide_t find_crowded(const Learner& l, const Tasks& tasks, i32 own, wide_t from, wide_t to, wide_t need, i32 t) {
+  if (from > to || held_profile(l, tasks, own, moment(from), t) >= need) return from;
+  wide_t found = to + 1;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
+    if (i == own || time <= from || time >= found || held_use(l, tasks, i, moment(time), t) == 0) continue;
+    if (held_profile(l, tasks, own, moment(time), t) >= need) found = time;
+  }
+  return found;
+}
+
+// The capacity is at least k, since one task uses that much.
+DEVICE bool explain_by_task(const Learner& l, const Tasks& tasks, wide_t k, i32 t, Premises& why) {
+  for (i32 i = 0; i < tasks.count; ++i) {
+    i32 length = lower_side(length_of(tasks, i)), use = lower_side(use_of(tasks, i));
+    if (held(l, length, t) <= 0 || held(l, use, t) < k) continue;
+    add_premise(l, why, literal(length, 1));
+    add_premise(l, why, literal(use, (bound_t)k));
+    return true;
+  }
+  return false;
+}
+
+// The capacity is at least k, since some tasks use that much at a time.
+DEVICE bool explain_capacity(const Learner& l, const Tasks& tasks, wide_t k, i32 t, Premises& why) {
+  wide_t first = INFINITE_BOUND, last = -INFINITE_BOUND;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
+    first = minimum(first, time);
+    last = maximum(last, time);
+  }
+  wide_t time = find_crowded(l, tasks, -1, first, last, k, t);
+  if (time > last) return false;
+  add_profile(l, tasks, -1, moment(time), k, t, why);
+  return true;
+}
+
+// When the others leave task i no room, so that a holds: at a time that it cannot run behind, or, where it has been
+// moved far at once, all the time from where it could have begun on. False if there is no such time.
+DEVICE bool find_barred(
+    const Learner& l, const Tasks& tasks, i32 i, Literal a, wide_t length, wide_t need, i32 t, Period& barred) {
+  bool backwards = is_upper(a.side);
+  bound_t now = held(l, a.side, t);
+  wide_t from = backwards ? -(wide_t)now : (wide_t)a.k - 1;
+  wide_t to = backwards ? length - a.k : now + length - 1;
+  if (from > to) {
+    barred = {to, from};
+    return held_profile(l, tasks, i, barred, t) >= need;
+  }
+  barred = moment(find_crowded(l, tasks, i, from, to, need, t));
+  return barred.from <= to;
+}
+
+// Task i does not run while the others leave it no room, and does not end before that, or, backwards, does not start
+// behind it.
+DEVICE bool explain_start(const Learner& l, const Tasks& tasks, i32 i, Literal a, i32 t, Premises& why) {
+  bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
+  bound_t capacity = -held(l, upper_side(tasks.capacity), t);
+  if (length <= 0 || use <= 0) return false;
+  wide_t need = (wide_t)capacity - use + 1;
+  Period barred;
+  if (!find_barred(l, tasks, i, a, length, need, t, barred)) return false;
+  add_premise(l, why, literal(a.side, (bound_t)(is_upper(a.side) ? -barred.to : barred.from + 1 - length)));
+  add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
+  add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
+  add_premise(l, why, literal(upper_side(tasks.capacity), -capacity));
+  add_profile(l, tasks, i, barred, need, t, why);
+  return true;
+}
+
+OUTLINE bool explain_cumulative(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  Tasks tasks = tasks_of(l, row);
+  if (a.side == lower_side(tasks.capacity)) {
+    if (explain_by_task(l, tasks, a.k, t, why) || explain_capacity(l, tasks, a.k, t, why)) return true;
+  }
+  for (i32 i = 0; i < tasks.count; ++i) {
+    if (start_of(tasks, i) == var_of(a.side) && explain_start(l, tasks, i, a, t, why)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,255 @@
+// cumulative by energy: what tasks use in windows of time.
+//
+// Of a task, use times length is its energy. In a window from a to b there is room for b - a times the capacity. What
+// tasks that lie in the window need, and what others are sure to use there by the time table (cumulative.h), is at most
+// that; and a task that, started early, would need more than is left starts later (time-table edge finding: Vilim,
+// CPAIOR 2011; Schutt, Feydy, Stuckey, CPAIOR 2013). The windows are those from an earliest start to a latest end. Each
+// end is taken with the beginnings in descending order, so that sums grow by a task a step, n^2 steps in all. With the
+// opposite sides the same code lowers the latest starts, as in cumulative.h.
+//
+// A reason is one window, and of each task that is sure to run e units of time in it, that it does: it starts e units
+// before the end of the window at the latest, and not so early that less than e units are left when the window begins.
+// What is used beyond what is needed is given away, whole tasks first, then units of time, so that premises are few and
+// weak. A run may have moved a side before it looked at the window for the next one; so a window is sought in the sides
+// before the entry, then in those before the entry of the same row that is next to it, and so on.
+#pragma once
+
+#include "../../core/assert.h"
+#include "../../core/interval.h"
+#include "../state/ablation.h"
+#include "cumulative.h"
+#include "../state/literal.h"
+#include "oracle.h"
+#include "../state/parts.h"
+#include "../state/sides.h"
+#include "../state/trail.h"
+#include "wide.h"
+
+constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;
+
+// The tasks that use anything. `free`: the energy that is not in the profile; `before`: what the profile has before a
+// beginning and an end.
+struct Energies {
+  i32* order;  // by beginnings, the last first
+  i32* task;
+  wide_t *begin, *end, *free, *use, *before_begin, *before_end;
+  i32 count;
+};
+
+// The energy of the profile before each of its pieces.
+DEVICE void sum_profile(const Profile& p, wide_t* before) {
+  wide_t sum = 0;
+  for (i32 k = 0; k < p.count; ++k) {
+    before[k] = sum;
+    if (k + 1 < p.count) sum += p.use[k] * (p.at[k + 1] - p.at[k]);
+  }
+}
+
+DEVICE wide_t energy_before(const Profile& p, const wide_t* before, wide_t time) {
+  if (p.count == 0 || time <= p.at[0]) return 0;
+  i32 k = first_behind(p, time);
+  return before[k] + p.use[k] * (time - p.at[k]);
+}
+
+// Sorts the order (Shell, CACM 1959, with Knuth's increments).
+DEVICE void sort_by_begin(const Energies& s) {
+  i32 gap = 1;
+  while (gap < s.count / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3) {
+    for (i32 i = gap; i < s.count; ++i) {
+      i32 own = s.order[i], j = i;
+      for (; j >= gap && s.begin[s.order[j - gap]] < s.begin[own]; j -= gap) s.order[j] = s.order[j - gap];
+      s.order[j] = own;
+    }
+  }
+}
+
+// The tasks as they were before entry t.
+DEVICE Energies energies_of(const Learner& l, const Tasks& tasks, i32 flip, i32 t) {
+  Profile p = profile_of(l, tasks, t);
+  if (flip) mirror(p);
+  i32 n = tasks.count;
+  wide_t *before = scratch(l).numbers + 4 * n, *own = before + 2 * n;
+  i32* places = scratch(l).places;
+  Energies s = {places, places + n, own, own + n, own + 2 * n, own + 3 * n, own + 4 * n, own + 5 * n, 0};
+  sum_profile(p, before);
+  for (i32 i = 0; i < n; ++i) {
+    Span task = span_of(l, tasks, i, flip, t);
+    if (!uses(task)) continue;
+    i32 j = s.count++;
+    s.order[j] = j;
+    s.task[j] = i;
+    s.begin[j] = task.start;
+    s.end[j] = task.from + task.length;
+    s.use[j] = task.use;
+    s.free[j] = task.use * (task.length - maximum(task.to - task.from, (wide_t)0));
+    s.before_begin[j] = energy_before(p, before, s.begin[j]);
+    s.before_end[j] = energy_before(p, before, s.end[j]);
+  }
+  sort_by_begin(s);
+  return s;
+}
+
+// Whether the energies of all tasks and of any window can be stored.
+DEVICE bool are_storable(const Learner& l, const Tasks& tasks) {
+  wide_t first = INFINITE_BOUND, last = -INFINITE_BOUND, most = -(wide_t)sides(l).now[upper_side(tasks.capacity)];
+  wide_t sum = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span task = span_of(l, tasks, i, 0, trail(l).size);
+    first = minimum(first, task.start);
+    last = maximum(last, maximum(task.from + task.length, task.to));
+    sum += maximum(task.use, (wide_t)0);
+  }
+  return maximum(most, sum) < MOST_ENERGY / maximum(last - first, (wide_t)1);
+}
+
+// What the task runs in the window at least if it starts from `start` to `latest`.
+DEVICE wide_t overlap(wide_t start, wide_t latest, wide_t length, wide_t from, wide_t to) {
+  return maximum(minimum(minimum(length, to - from), minimum(start + length - from, to - latest)), (wide_t)0);
+}
+
+// The task does not start early enough to use more of the window than the others leave. False on a fault.
+DEVICE bool leave_window(Learner& l, i32 row, const Tasks& tasks, const Energies& s, i32 j, wide_t from, wide_t to,
+                         wide_t room, i32 flip) {
+  i32 i = s.task[j], side = 2 * start_of(tasks, i) + flip;
+  wide_t length = sides(l).now[lower_side(length_of(tasks, i))], latest = s.end[j] - length;
+  wide_t sure = maximum(minimum(to, s.begin[j] + length) - maximum(from, latest), (wide_t)0);
+  wide_t start = to - (room / s.use[j] + sure), back = flip ? length : 0;
+  return set_side(l, side, (value_t)minimum(start + back, -(wide_t)sides(l).now[opposite(side)] + 1), row_reason(row));
+}
+
+// The windows that end with task e. False on a fault.
+DEVICE bool run_windows(Learner& l, i32 row, const Tasks& tasks, const Energies& s, i32 e, i32 flip) {
+  const bound_t* now = sides(l).now;
+  wide_t high = -(wide_t)now[upper_side(tasks.capacity)], to = s.end[e], inside = 0, most = 0;
+  i32 own = 0;
+  for (i32 k = 0; k < s.count; ++k) {
+    i32 j = s.order[k];
+    wide_t from = s.begin[j], width = to - from;
+    if (width <= 0) continue;
+    wide_t part = s.end[j] <= to ? 0 : minimum(s.free[j], s.use[j] * width);
+    if (s.end[j] <= to) inside += s.free[j];
+    if (part > most) {
+      most = part;
+      own = j;
+    }
+    wide_t used = inside + s.before_end[e] - s.before_begin[j];
+    if (used > now[lower_side(tasks.capacity)] * width) {
+      wide_t needed = minimum((used - 1) / width + 1, high + 1);
+      if (!set_side(l, lower_side(tasks.capacity), (value_t)needed, row_reason(row))) return false;
+    }
+    if (used + most <= high * width || most == 0) continue;
+    if (!leave_window(l, row, tasks, s, own, from, to, high * width - used, flip)) return false;
+  }
+  return true;
+}
+
+OUTLINE bool run_energy(Learner& l, i32 row) {
+  Tasks tasks = tasks_of(l, row);
+  if (is_left_out(WITHOUT_ENERGY) || !are_storable(l, tasks)) return true;
+  for (i32 flip = 0; flip < 2; ++flip) {
+    Energies s = energies_of(l, tasks, flip, trail(l).size);
+    for (i32 e = 0; e < s.count; ++e) {
+      if (!run_windows(l, row, tasks, s, e, flip)) return false;
+    }
+  }
+  return true;
+}
+
+// ---- explanations
+
+// What is asked of a row: that task `own` does not start before k, or, without one, that the capacity is at least k;
+// and the window that is the reason.
+struct Window { i32 own; wide_t k, from, to; };
+
+// What the task runs in the window at least, before entry t. The task that is asked about would start before k.
+DEVICE wide_t held_overlap(const Span& task, const Window& w, bool is_own) {
+  return overlap(task.start, is_own ? w.k - 1 : task.from, task.length, w.from, w.to);
+}
+
+// The room of the window.
+DEVICE wide_t room_of(const Learner& l, const Tasks& tasks, const Window& w, i32 t) {
+  wide_t capacity = w.own < 0 ? w.k - 1 : -(wide_t)held(l, upper_side(tasks.capacity), t);
+  return capacity * (w.to - w.from);
+}
+
+// Looks for a window with too much energy; `own` is the task that is asked about.
+DEVICE bool find_window(const Learner& l, const Tasks& tasks, const Energies& s, const Span& own, i32 t, Window* w) {
+  for (i32 e = 0; e < s.count; ++e) {
+    wide_t inside = 0;
+    w->to = s.end[e];
+    for (i32 k = 0; k < s.count; ++k) {
+      i32 j = s.order[k];
+      w->from = s.begin[j];
+      if (w->from >= w->to) continue;
+      if (s.end[j] <= w->to && s.task[j] != w->own) inside += s.free[j];
+      wide_t used = inside + s.before_end[e] - s.before_begin[j];
+      if (w->own >= 0) {
+        wide_t sure = maximum(minimum(w->to, own.to) - maximum(w->from, own.from), (wide_t)0);
+        wide_t most = held_overlap(own, *w, true);
+        if (most == 0) continue;
+        used += own.use * (most - sure);
+      }
+      if (used > room_of(l, tasks, *w, t)) return true;
+    }
+  }
+  return false;
+}
+
+// The task runs `units` in the window, or, if it is the one that is asked about, would.
+DEVICE void add_overlap(const Learner& l, const Tasks& tasks, i32 i, const Span& task, const Window& w, wide_t units,
+                        i32 flip, Premises& why) {
+  i32 side = 2 * start_of(tasks, i) + flip;
+  wide_t back = flip ? task.length : 0;
+  add_premise(l, why, literal(side, (bound_t)(w.from + units - task.length + back)));
+  if (i != w.own) add_premise(l, why, literal(opposite(side), (bound_t)(units - w.to - back)));
+  add_premise(l, why, literal(lower_side(length_of(tasks, i)), (bound_t)task.length));
+  add_premise(l, why, literal(lower_side(use_of(tasks, i)), (bound_t)task.use));
+}
+
+// As many of the tasks as are needed to fill the window.
+DEVICE void add_energies(const Learner& l, const Tasks& tasks, const Window& w, i32 flip, i32 t, Premises& why) {
+  wide_t slack = -room_of(l, tasks, w, t) - 1;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span task = span_of(l, tasks, i, flip, t);
+    if (uses(task)) slack += task.use * held_overlap(task, w, i == w.own);
+  }
+  ASSERT(slack >= 0);
+  if (w.own >= 0) add_premise(l, why, literal(upper_side(tasks.capacity), held(l, upper_side(tasks.capacity), t)));
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span task = span_of(l, tasks, i, flip, t);
+    if (!uses(task)) continue;
+    wide_t units = held_overlap(task, w, i == w.own), spare = minimum(units - (i == w.own), slack / task.use);
+    if (units == 0) continue;
+    slack -= spare * task.use;
+    if (units > spare) add_overlap(l, tasks, i, task, w, units - spare, flip, why);
+  }
+}
+
+// From the sides before entry t.
+DEVICE bool explain_by_window(const Learner& l, const Tasks& tasks, Window w, i32 flip, i32 t, Premises& why) {
+  Energies s = energies_of(l, tasks, flip, t);
+  Span own = {};
+  if (w.own >= 0) {
+    own = span_of(l, tasks, w.own, flip, t);
+    if (!uses(own)) return false;
+    w.k -= flip ? own.length : 0;
+  }
+  if (!find_window(l, tasks, s, own, t, &w)) return false;
+  add_energies(l, tasks, w, flip, t, why);
+  return true;
+}
+
+OUTLINE bool explain_energy(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+  Tasks tasks = tasks_of(l, row);
+  const Entry* entries = trail(l).entries;
+  for (i32 since = minimum(t, trail(l).size);; --since) {
+    Window w = {-1, a.k, 0, 0};
+    if (a.side == lower_side(tasks.capacity) && explain_by_window(l, tasks, w, 0, since, why)) return true;
+    for (w.own = 0; w.own < tasks.count; ++w.own) {
+      if (start_of(tasks, w.own) != var_of(a.side)) continue;
+      if (explain_by_window(l, tasks, w, is_upper(a.side), since, why)) return true;
+    }
+    if (since == 0 || entries[since - 1].reason != row_reason(row)) return false;
+  }
+}
