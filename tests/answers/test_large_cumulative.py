@@ -22,7 +22,7 @@ from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import CPU, decide
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.wide import RELATIONS, Wide, WideKind
+from turbo_fzn.tnf.wide import KINDS, Wide, WideKind
 
 ALONE = [{}, {"free_search": True}, {"threads": 3}, {"learn": "finder"}, {"free_search": True, "relaxation": "on"}]
 WITH_ROWS = [
@@ -236,7 +236,7 @@ def test_a_point_of_the_relaxation_is_a_solution_if_the_wide_row_holds(starts, i
 
 
 def test_every_kind_of_wide_row_has_its_relation():
-    assert set(RELATIONS) == set(WideKind)
+    assert set(KINDS) == set(WideKind)
 
 
 def test_a_wide_row_holds_where_enumeration_says_so():

@@ -17,7 +17,8 @@ from turbo_fzn.engine.toolchain import compiler
 KERNELS = read()
 ALONE = [name for name in sorted(KERNELS.includes) if name.endswith(".h") and name != "core/abi_check.h"]
 REALS = ("-DFLOATS", "-DBOUND_BITS=64")
-VARIANTS = {"core/sweep.h": ("-DSWEEP=SWEEP_ROWS",)}  # headers that are of one variant of the kernels alone
+# Headers that belong to builds of one kind alone.
+VARIANTS = {"core/sweep.h": ("-DSWEEP=SWEEP_ROWS",), "learn/propagators/check.h": ("-DCHECK_EXPLANATIONS",)}
 BUILDS = [(name, VARIANTS.get(name, ())) for name in ALONE if not name.startswith("floats/")]
 BUILDS += [(name, (*REALS, *VARIANTS.get(name, ()))) for name in ALONE]
 

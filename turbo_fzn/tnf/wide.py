@@ -1,7 +1,8 @@
 """Wide rows: constraints that reason as a whole, beside the ternary rows that say the same.
 
 The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
-satisfies it, so an engine may run it or leave it out; learners run it (engine/layout/wide.py, kernels/learn/propagators/wide.h).
+satisfies it, so an engine may run it or leave it out; learners run it. All of a kind is its header in
+kernels/learn/propagators/ (wide.h there says what it has to have) and its row in KINDS.
 
 The ternary rows of a constraint over hundreds of tasks are millions, with which no engine gets anywhere. Then the wide
 row stands `alone`, and the model is one for learners only (run/policy.py).
@@ -59,7 +60,7 @@ class Wide:
 
     def holds(self, values: np.ndarray) -> bool:
         """Whether it is true of these values (int64 [n]) of all variables of the model."""
-        return RELATIONS[self.kind](values[self.head].tolist(), values[self.groups].tolist())
+        return KINDS[self.kind].holds(values[self.head].tolist(), values[self.groups].tolist())
 
 
 def _all_differ(head: list[int], groups: list[list[int]]) -> bool:
@@ -96,12 +97,26 @@ def _edges_tour(head: list[int], groups: list[list[int]]) -> bool:
     return is_permutation and seen == {i for i, j in true if i != j}
 
 
-RELATIONS: dict[WideKind, Callable[[list[int], list[list[int]]], bool]] = {
-    WideKind.ALL_DIFFERENT: _all_differ,
-    WideKind.CUMULATIVE: _tasks_fit,
-    WideKind.ENERGY: _tasks_fit,
-    WideKind.ELEMENT: _member_is_result,
-    WideKind.CIRCUIT: _edges_tour,
+LOWER, UPPER = 0, 1
+BOTH = (LOWER, UPPER)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about a kind: its relation of head and groups; and for each place in a head and in a group the ends of
+    a variable that wake the row when they move."""
+
+    holds: Callable[[list[int], list[list[int]]], bool]
+    head_wakes: tuple[tuple[int, ...], ...]
+    group_wakes: tuple[tuple[int, ...], ...]
+
+
+KINDS: dict[WideKind, Facts] = {
+    WideKind.ALL_DIFFERENT: Facts(_all_differ, (), (BOTH,)),
+    WideKind.CUMULATIVE: Facts(_tasks_fit, ((UPPER,),), (BOTH, (LOWER,), (LOWER,))),
+    WideKind.ENERGY: Facts(_tasks_fit, ((UPPER,),), (BOTH, (LOWER,), (LOWER,))),
+    WideKind.ELEMENT: Facts(_member_is_result, (BOTH, (), ()), (BOTH, BOTH)),
+    WideKind.CIRCUIT: Facts(_edges_tour, ((),), (BOTH, (), ())),
 }
 
 

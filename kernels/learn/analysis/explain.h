@@ -6,25 +6,20 @@
 #include "../../core/propagate.h"
 #include "../../core/room.h"
 #include "../state/ablation.h"
-#include "../propagators/all_different.h"
-#include "../propagators/circuit.h"
 #include "../clauses/clauses.h"
 #include "../propagators/counters.h"
-#include "../propagators/cumulative.h"
-#include "../propagators/element.h"
-#include "../propagators/energy.h"
 #include "../propagators/linear.h"
 #include "../state/literal.h"
 #include "../state/log.h"
 #include "../propagators/oracle.h"
 #include "../state/parts.h"
 #include "../propagators/posted.h"
+#include "../propagators/wide_rows.h"
 #include "../propagators/resolvent.h"
 #include "rules.h"
 #include "rules_product.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
-#include "../propagators/wide.h"
 #ifdef CHECK_EXPLANATIONS
 #include "../propagators/check.h"
 #endif
@@ -103,16 +98,6 @@ DEVICE bool were_true(const Learner& l, const Reason& why, i32 t) {
     good = !get_premise(why, i, &a) || held(l, a.side, t) >= a.k;
   }
   return good;
-}
-
-DEVICE bool explain_wide(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
-  switch (wide_at(problem(l), row).kind) {
-    case WIDE_CUMULATIVE: return explain_cumulative(l, row, a, t, why);
-    case WIDE_ELEMENT: return explain_wide_element(l, row, a, t, why);
-    case WIDE_ENERGY: return explain_energy(l, row, a, t, why);
-    case WIDE_CIRCUIT: return explain_circuit(l, row, a, t, why);
-    default: return explain_all_different(l, row, a, t, why);
-  }
 }
 
 // A row that is not ternary.

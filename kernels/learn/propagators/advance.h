@@ -16,23 +16,20 @@
 #include "../../core/interval.h"
 #include "../../core/propagate.h"
 #include "../../search/task.h"
-#include "all_different.h"
-#include "circuit.h"
 #include "../clauses/clauses.h"
-#include "counters.h"
-#include "cumulative.h"
-#include "delay.h"
-#include "element.h"
-#include "energy.h"
-#include "linear.h"
 #include "../state/lists.h"
 #include "../state/literal.h"
 #include "../state/parts.h"
-#include "posted.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "counters.h"
+#include "delay.h"
+#include "linear.h"
+#include "posted.h"
+#include "priority.h"
 #include "wake.h"
 #include "wide.h"
+#include "wide_rows.h"
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
@@ -43,8 +40,6 @@ constexpr i32 CREEP_WARNING = 256;   // the part of these, of repeated moves, af
 constexpr i32 CREEP_DOMAIN = 8;      // a creeping variable has more values left than this
 constexpr i32 CREEP_LOOK_BACK = 200;
 constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
-constexpr i32 ARGUMENTS_A_RUN = 2;   // of a wide row, likewise
-constexpr i32 PAIRS_A_RUN = 64;      // of arguments, where each is compared with each
 constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
@@ -63,25 +58,18 @@ DEVICE bool narrow(Learner& l, i32 var, Interval before, Interval after, i32 row
   return after.u >= before.u || set_side(l, upper_side(var), -after.u, row_reason(row));
 }
 
-DEVICE bool run_kind(Learner& l, i32 row, const Wide& r) {
-  i64 n = n_arguments(r);
-  progress(l).runs += 1 + (r.kind == WIDE_ENERGY ? n * n / PAIRS_A_RUN : n / ARGUMENTS_A_RUN);
-  switch (r.kind) {
-    case WIDE_CUMULATIVE: return run_cumulative(l, row);
-    case WIDE_ELEMENT: return run_element(l, row);
-    case WIDE_ENERGY: return run_energy(l, row);
-    case WIDE_CIRCUIT: return run_circuit(l, row);
-    default: return run_all_different(l, row);
-  }
+DEVICE bool run_now(Learner& l, i32 row, const Wide& r) {
+  progress(l).runs += 1 + runs_of(r);
+  return run_kind(l, row, r);
 }
 
 DEVICE bool run_wide(Learner& l, i32 row) {
   const Wide& r = wide_at(problem(l), row);
   delay_of(l, row).has_said_all = false;
-  if (!may_wait(r)) return run_kind(l, row, r);
+  if (!may_wait(r)) return run_now(l, row, r);
   if (waits(l, row)) return true;
   i32 size = trail(l).size;
-  bool good = run_kind(l, row, r);
+  bool good = run_now(l, row, r);
   note_run(l, row, !good || trail(l).size > size);
   return good;
 }

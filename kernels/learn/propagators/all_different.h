@@ -178,3 +178,48 @@ OUTLINE bool explain_all_different(const Learner& l, i32 row, Literal a, i32 t, 
   add_inside(l, s, flip, from, end, why);
   return true;
 }
+
+#ifdef CHECK_EXPLANATIONS
+// The check of debug builds, which shares nothing with the propagation above.
+
+// Whether the variables can take different values: each value goes to one that may have it and has to take one first.
+static bool may_differ(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* x = arguments_of(problem(l), r);
+  i32 n = n_arguments(r), n_placed = 0;
+  bool* placed = new bool[(u64)n]();
+  __int128 value = -INFINITE_BOUND;
+  bool good = true;
+  while (good && n_placed < n) {
+    i32 best = -1;
+    __int128 next = INFINITE_BOUND;
+    for (i32 i = 0; i < n; ++i) {
+      if (placed[i]) continue;
+      next = minimum(next, maximum((__int128)plain[lower_side(x[i])], value));
+      bool may_take = plain[lower_side(x[i])] <= value;
+      if (may_take && (best < 0 || plain[upper_side(x[i])] > plain[upper_side(x[best])])) best = i;
+    }
+    if (best < 0) {
+      value = next;
+      continue;
+    }
+    good = value <= -(__int128)plain[upper_side(x[best])];
+    placed[best] = true;
+    ++n_placed;
+    ++value;
+  }
+  delete[] placed;
+  return good;
+}
+#endif
+
+struct AllDifferent : WideRow {
+  // A short one costs no more than the rows that wake it.
+  DEVICE bool is_costly(const Wide& r) { return n_arguments(r) > SHORT_ROW; }
+  DEVICE bool run(Learner& l, i32 row) { return run_all_different(l, row); }
+  DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+    return explain_all_different(l, row, a, t, why);
+  }
+#ifdef CHECK_EXPLANATIONS
+  static bool allows(const Learner& l, const Wide& r, const bound_t* plain) { return may_differ(l, r, plain); }
+#endif
+};

@@ -9,17 +9,16 @@
 
 #include "../../core/interval.h"
 #include "../../core/propagate.h"
-#include "check_wide.h"
 #include "../clauses/clauses.h"
-#include "counters.h"
-#include "delay.h"
-#include "linear.h"
 #include "../state/literal.h"
-#include "oracle.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "counters.h"
+#include "linear.h"
+#include "oracle.h"
 #include "wide.h"
+#include "wide_rows.h"
 
 constexpr i32 CHECK_PASSES = 100;
 constexpr i32 SHAVED_AT_ONCE = 64;
@@ -83,14 +82,7 @@ static bool may_count_them(const Learner& l, i32 row, const bound_t* plain) {
 static bool may_hold(const Learner& l, i32 row, const bound_t* plain) {
   if (is_counter(problem(l), row)) return may_count_them(l, row, plain);
   if (is_linear(problem(l), row)) return may_linear_hold(l, linear_at(problem(l), row), plain);
-  const Wide& r = wide_at(problem(l), row);
-  switch (r.kind) {
-    case WIDE_CUMULATIVE: return may_fit(l, r, plain);
-    case WIDE_ENERGY: return may_fill_all(l, r, plain);
-    case WIDE_ELEMENT: return may_choose(l, r, plain);
-    case WIDE_CIRCUIT: return may_tour_with(l, r, plain, -1, false);
-    default: return may_differ(l, r, plain);
-  }
+  return may_wide_hold(l, wide_at(problem(l), row), plain);
 }
 
 // With one threshold more, which is not against what is known already.
@@ -133,28 +125,15 @@ static void shave_counter(const Learner& l, i32 row, bound_t* plain, bool* chang
   shave_side(l, row, plain, lower_side(counter_var(problem(l), counter)), changed);
 }
 
-// Edges become false, and loops true. The row looks at one edge at a time, also where two have the same truth.
-static void shave_edges(const Learner& l, i32 row, bound_t* plain, bool* changed) {
-  const Wide& r = wide_at(problem(l), row);
-  const i32* group = arguments_of(problem(l), r) + 1;
-  for (i32 e = 0; e < (n_arguments(r) - 1) / 3; ++e, group += 3) {
-    bool is_loop = plain[lower_side(group[1])] == plain[lower_side(group[2])];
-    i32 side = is_loop ? lower_side(group[0]) : upper_side(group[0]);
-    if (plain[side] >= is_loop || may_tour_with(l, r, plain, e, !is_loop)) continue;
-    plain[side] = is_loop;
-    *changed = true;
-  }
-}
-
-// The sides that a wide row moves: those of all variables, or of a cumulative row those of starts and the capacity.
+// The sides that a wide row moves.
 static void shave_wide(const Learner& l, i32 row, bound_t* plain, bool* changed) {
   const Wide& r = wide_at(problem(l), row);
   const i32* arguments = arguments_of(problem(l), r);
-  bool has_tasks = r.kind == WIDE_CUMULATIVE || r.kind == WIDE_ENERGY;
-  if (r.kind == WIDE_CIRCUIT) return shave_edges(l, row, plain, changed);
-  if (has_tasks) shave_side(l, row, plain, lower_side(arguments[0]), changed);
-  for (i32 i = has_tasks; i < n_arguments(r); i += has_tasks ? 3 : 1) {
-    shave_variable(l, row, plain, arguments[i], changed);
+  shave_of_kind(l, r, plain, changed);
+  for (i32 i = 0; i < n_arguments(r); ++i) {
+    for (i32 upper = 0; upper < 2; ++upper) {
+      if (moves_argument(r, i, upper)) shave_side(l, row, plain, 2 * arguments[i] + upper, changed);
+    }
   }
 }
 
@@ -164,14 +143,6 @@ static bool run_whole_plainly(const Learner& l, i32 row, bound_t* plain, bool* c
   else if (is_counter(problem(l), row)) shave_counter(l, row, plain, changed);
   else shave_wide(l, row, plain, changed);
   return may_hold(l, row, plain);
-}
-
-// Whether the row has no room for an edge or a task where the literal says.
-static bool is_place_refuted(const Learner& l, const Wide& r, bound_t* plain, Literal a) {
-  if (r.kind == WIDE_CIRCUIT) return is_edge_refuted(l, r, plain, a);
-  if (r.kind != WIDE_CUMULATIVE) return false;
-  plain[a.side] = maximum(plain[a.side], a.k);
-  return has_no_start(l, r, plain, var_of(a.side));
 }
 
 // The premises were true before t, and with them the row refutes that `a` is false.
@@ -203,14 +174,11 @@ static bool stands_twice(const Learner& l, const Wide& r) {
   return false;
 }
 
-// Whether the row says all that its plain check sees. Some wait, but not at level 0, and by energy more follows than a
-// row looks for; the last member of an element becomes true by rows of its truth alone, which do not see it where two
-// members share the truth.
+// Whether the row says all that its plain check sees. Rows that wait do so above level 0.
 static bool says_all(const Learner& l, i32 row) {
   if (!is_wide(problem(l), row)) return true;
   const Wide& r = wide_at(problem(l), row);
-  if (r.kind == WIDE_ENERGY || (may_wait(r) && trail(l).level > 0) || stands_twice(l, r)) return false;
-  return r.kind != WIDE_ELEMENT || !has_twins(l, r);
+  return says_all_of_kind(l, r) && !(may_wait(r) && trail(l).level > 0) && !stands_twice(l, r);
 }
 
 // Propagates all rows once over `plain`, or those alone that say all. Whether they are consistent; `changed` is set

@@ -273,3 +273,132 @@ OUTLINE bool explain_circuit(const Learner& l, i32 row, Literal a, i32 t, Premis
   }
   return false;
 }
+
+#ifdef CHECK_EXPLANATIONS
+// The check of debug builds, which shares nothing with the propagation above.
+
+// The edges of a circuit, and whether each can be false, or true, between the bounds.
+struct PlainEdge { i64 from, to; bool may_fail, may_hold; };
+struct PlainEdges {
+  PlainEdge* of;
+  i32 count;
+  i64 n_nodes;
+};
+
+static PlainEdges plain_edges(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  PlainEdges edges = {new PlainEdge[(u64)n_arguments(r)], (n_arguments(r) - 1) / 3, plain[lower_side(arguments[0])]};
+  for (i32 e = 0; e < edges.count; ++e) {
+    const i32* group = arguments + 1 + 3 * e;
+    PlainEdge edge = {plain[lower_side(group[1])], plain[lower_side(group[2])], plain[lower_side(group[0])] <= 0,
+                      plain[upper_side(group[0])] <= -1};
+    edges.of[e] = edge;
+  }
+  return edges;
+}
+
+// Marks what follows the marked nodes over edges that can be true, or that must be; `flip`: what is before them.
+static void mark_behind(const PlainEdges& edges, bool flip, bool sure, bool* marked) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (i32 e = 0; e < edges.count; ++e) {
+      const PlainEdge& edge = edges.of[e];
+      i64 from = flip ? edge.to : edge.from, to = flip ? edge.from : edge.to;
+      if (!marked[from] || marked[to] || (sure ? edge.may_fail : !edge.may_hold)) continue;
+      marked[to] = changed = true;
+    }
+  }
+}
+
+// Whether two edges that must be true begin, or end, in one node: that is for other rows to see.
+static bool has_branches(const PlainEdges& edges) {
+  for (i32 e = 0; e < edges.count; ++e) {
+    for (i32 f = 0; f < e; ++f) {
+      const PlainEdge &one = edges.of[e], &other = edges.of[f];
+      if (!one.may_fail && !other.may_fail && (one.from == other.from || one.to == other.to)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether all nodes that must be visited are marked, when the first one of the marks is `from`.
+static bool reaches_needed(const PlainEdges& edges, bool flip, bool sure, i64 from, const bool* needed, bool* marked) {
+  for (i64 i = 0; i < edges.n_nodes; ++i) marked[i] = i == from;
+  mark_behind(edges, flip, sure, marked);
+  for (i64 i = 0; i < edges.n_nodes; ++i) {
+    if (needed[i] && !marked[i]) return false;
+  }
+  return true;
+}
+
+// Whether nodes that must be visited reach each other, and no edges that must be true are a cycle without one of them.
+static bool may_tour(const PlainEdges& edges) {
+  i64 n = edges.n_nodes, root = 0;
+  bool* needed = new bool[2 * (u64)n];
+  bool* marked = needed + n;
+  for (i64 i = 0; i < n; ++i) needed[i] = true;
+  for (i32 e = 0; e < edges.count; ++e) {
+    if (edges.of[e].from == edges.of[e].to && edges.of[e].may_hold) needed[edges.of[e].from] = false;
+  }
+  while (root < n && !needed[root]) ++root;
+  bool good = root == n || (reaches_needed(edges, false, false, root, needed, marked) &&
+                            reaches_needed(edges, true, false, root, needed, marked));
+  bool is_plain = !has_branches(edges);
+  for (i32 e = 0; good && is_plain && e < edges.count; ++e) {
+    const PlainEdge& edge = edges.of[e];
+    if (edge.from == edge.to || edge.may_fail) continue;
+    good = reaches_needed(edges, false, true, edge.to, needed, marked) || !marked[edge.from];
+  }
+  delete[] needed;
+  return good;
+}
+
+// Whether a tour may have the edge, or not; of others with the same truth nothing is said.
+static bool may_tour_with(const Learner& l, const Wide& r, const bound_t* plain, i32 e, bool holds) {
+  PlainEdges edges = plain_edges(l, r, plain);
+  if (e >= 0) (holds ? edges.of[e].may_fail : edges.of[e].may_hold) = false;
+  bool good = may_tour(edges);
+  delete[] edges.of;
+  return good;
+}
+
+// Whether an edge with the truth of the literal cannot be as the literal says.
+static bool is_edge_refuted(const Learner& l, const Wide& r, const bound_t* plain, Literal a) {
+  const i32* arguments = arguments_of(problem(l), r);
+  for (i32 e = 0; e < (n_arguments(r) - 1) / 3; ++e) {
+    if (arguments[1 + 3 * e] == var_of(a.side) && !may_tour_with(l, r, plain, e, !is_upper(a.side))) return true;
+  }
+  return false;
+}
+
+// Edges become false, and loops true. The row looks at one edge at a time, also where two have the same truth.
+static void shave_edges(const Learner& l, const Wide& r, bound_t* plain, bool* changed) {
+  const i32* group = arguments_of(problem(l), r) + 1;
+  for (i32 e = 0; e < (n_arguments(r) - 1) / 3; ++e, group += 3) {
+    bool is_loop = plain[lower_side(group[1])] == plain[lower_side(group[2])];
+    i32 side = is_loop ? lower_side(group[0]) : upper_side(group[0]);
+    if (plain[side] >= is_loop || may_tour_with(l, r, plain, e, !is_loop)) continue;
+    plain[side] = is_loop;
+    *changed = true;
+  }
+}
+#endif
+
+struct Circuit : WideRow {
+  DEVICE bool run(Learner& l, i32 row) { return run_circuit(l, row); }
+  DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+    return explain_circuit(l, row, a, t, why);
+  }
+#ifdef CHECK_EXPLANATIONS
+  static bool allows(const Learner& l, const Wide& r, const bound_t* plain) {
+    return may_tour_with(l, r, plain, -1, false);
+  }
+  static bool moves(i32, bool) { return false; }
+  static void shave(const Learner& l, const Wide& r, bound_t* plain, bool* changed) {
+    shave_edges(l, r, plain, changed);
+  }
+  static bool refutes_place(const Learner& l, const Wide& r, bound_t* plain, Literal a) {
+    return is_edge_refuted(l, r, plain, a);
+  }
+#endif
+};

@@ -12,11 +12,12 @@
 #include "../../core/interval.h"
 #include "../../core/room.h"
 #include "../state/literal.h"
-#include "oracle.h"
 #include "../state/parts.h"
-#include "resolvent.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "oracle.h"
+#include "priority.h"
+#include "resolvent.h"
 #include "wake.h"
 
 constexpr i32 MOST_COUNTERS = 1000;

@@ -290,3 +290,64 @@ OUTLINE bool explain_cumulative(const Learner& l, i32 row, Literal a, i32 t, Pre
   }
   return false;
 }
+
+#ifdef CHECK_EXPLANATIONS
+// The check of debug builds, which shares nothing with the propagation above.
+
+// The sides that a row of tasks moves: the lower one of the capacity, and both of each start.
+static bool moves_of_tasks(i32 argument, bool upper) { return argument == 0 ? !upper : argument % 3 == 1; }
+
+// Whether each task by itself uses at most the capacity, and so do those that run for certain when one starts at the
+// latest.
+static bool may_fit(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 n = n_arguments(r);
+  for (i32 j = 1; j < n; j += 3) {
+    __int128 time = -(__int128)plain[upper_side(arguments[j])], used = 0;
+    bool runs = plain[lower_side(arguments[j + 1])] > 0;
+    if (runs && plain[lower_side(arguments[j + 2])] > -(__int128)plain[upper_side(arguments[0])]) return false;
+    for (i32 i = 1; i < n; i += 3) {
+      __int128 start = plain[lower_side(arguments[i])], latest = -(__int128)plain[upper_side(arguments[i])];
+      __int128 length = plain[lower_side(arguments[i + 1])], use = plain[lower_side(arguments[i + 2])];
+      if (latest <= time && time < start + length && use > 0) used += use;
+    }
+    if (used > -(__int128)plain[upper_side(arguments[0])]) return false;
+  }
+  return true;
+}
+
+// Whether a start is impossible, whatever its value is. Where there is room for the task, there is also room for it if
+// it starts at the lowest value, or at an end of another task that is sure to run: between them it can begin earlier.
+static bool has_no_start(const Learner& l, const Wide& r, bound_t* plain, i32 start) {
+  const i32* arguments = arguments_of(problem(l), r);
+  bound_t low = plain[lower_side(start)], negated_high = plain[upper_side(start)];
+  bool any = false, is_start = false;
+  for (i32 i = 1; i < n_arguments(r) && !any; i += 3) {
+    is_start = is_start || arguments[i] == start;
+    __int128 end = (__int128)plain[lower_side(arguments[i])] + plain[lower_side(arguments[i + 1])];
+    __int128 first = arguments[i] == start ? low : end;
+    if (first < low || first > -(__int128)negated_high) continue;
+    plain[lower_side(start)] = (bound_t)first;
+    plain[upper_side(start)] = (bound_t)-first;
+    any = may_fit(l, r, plain);
+    plain[lower_side(start)] = low;
+    plain[upper_side(start)] = negated_high;
+  }
+  return is_start && !any;
+}
+#endif
+
+struct Cumulative : WideRow {
+  DEVICE bool run(Learner& l, i32 row) { return run_cumulative(l, row); }
+  DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+    return explain_cumulative(l, row, a, t, why);
+  }
+#ifdef CHECK_EXPLANATIONS
+  static bool allows(const Learner& l, const Wide& r, const bound_t* plain) { return may_fit(l, r, plain); }
+  static bool moves(i32 argument, bool upper) { return moves_of_tasks(argument, upper); }
+  static bool refutes_place(const Learner& l, const Wide& r, bound_t* plain, Literal a) {
+    plain[a.side] = maximum(plain[a.side], a.k);
+    return has_no_start(l, r, plain, var_of(a.side));
+  }
+#endif
+};

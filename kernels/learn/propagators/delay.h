@@ -15,7 +15,6 @@
 #include "wide.h"
 
 constexpr i32 LONGEST_DELAY = 63;
-constexpr i32 SHORT_ROW = 64;  // arguments
 
 enum Names : i32 { NAMES_UNKNOWN, NAMES_ONCE, NAMES_TWICE };
 
@@ -32,11 +31,6 @@ PART(Delays, delays);
 DEVICE i64 delays_bytes(const Problem* p) { return p->n_wides * (i64)sizeof(Delay); }
 
 DEVICE void take_memory(Delays& s, const Problem* p, Room& room) { s.of_wide = take<Delay>(room, p->n_wides); }
-
-// A short all_different costs no more than the rows that wake it.
-DEVICE bool may_wait(const Wide& r) {
-  return r.kind == WIDE_ENERGY || (r.kind == WIDE_ALL_DIFFERENT && n_arguments(r) > SHORT_ROW);
-}
 
 DEVICE Delay& delay_of(Learner& l, i32 row) {
   return delays(l).of_wide[row - problem(l)->n_rows - problem(l)->n_linears];

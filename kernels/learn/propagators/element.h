@@ -148,3 +148,47 @@ OUTLINE bool explain_wide_element(const Learner& l, i32 row, Literal a, i32 t, P
   }
   return a.side == side_of_result(c, flip) && explain_by_all(l, c, a, t, why);
 }
+
+#ifdef CHECK_EXPLANATIONS
+// The check of debug builds, which shares nothing with the propagation above.
+
+// Whether the member whose truth holds, or else some possible member, can be the result.
+static bool may_choose(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 result = arguments[0];
+  bool any = false;
+  for (i32 i = 3; i < n_arguments(r); i += 2) {
+    i32 truth = arguments[i], member = arguments[i + 1];
+    bool meets = plain[lower_side(result)] <= -(value_t)plain[upper_side(member)] &&
+                 plain[lower_side(member)] <= -(value_t)plain[upper_side(result)];
+    if (plain[lower_side(truth)] >= 1 && !meets) return false;
+    __int128 value = (__int128)plain[lower_side(arguments[2])] + (i - 3) / 2;
+    bool is_at = plain[lower_side(arguments[1])] <= value && value <= -(__int128)plain[upper_side(arguments[1])];
+    any = any || (meets && is_at && plain[upper_side(truth)] <= -1);
+  }
+  return any;
+}
+
+// Whether two members of an element have one truth.
+static bool has_twins(const Learner& l, const Wide& r) {
+  const i32* arguments = arguments_of(problem(l), r);
+  for (i32 i = 3; i < n_arguments(r); i += 2) {
+    for (i32 j = 3; j < i; j += 2) {
+      if (arguments[i] == arguments[j] && -sides(l).now[upper_side(arguments[i])] > 0) return true;
+    }
+  }
+  return false;
+}
+#endif
+
+struct Element : WideRow {
+  DEVICE bool run(Learner& l, i32 row) { return run_element(l, row); }
+  DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+    return explain_wide_element(l, row, a, t, why);
+  }
+#ifdef CHECK_EXPLANATIONS
+  static bool allows(const Learner& l, const Wide& r, const bound_t* plain) { return may_choose(l, r, plain); }
+  // The last member becomes true by rows of its truth alone, which do not see it where two members share the truth.
+  static bool is_exact(const Learner& l, const Wide& r) { return !has_twins(l, r); }
+#endif
+};

@@ -17,12 +17,13 @@
 #include "../../core/assert.h"
 #include "../../core/interval.h"
 #include "../state/ablation.h"
-#include "cumulative.h"
 #include "../state/literal.h"
-#include "oracle.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "cumulative.h"
+#include "oracle.h"
+#include "priority.h"
 #include "wide.h"
 
 constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;
@@ -253,3 +254,62 @@ OUTLINE bool explain_energy(const Learner& l, i32 row, Literal a, i32 t, Premise
     if (since == 0 || entries[since - 1].reason != row_reason(row)) return false;
   }
 }
+
+#ifdef CHECK_EXPLANATIONS
+// The check of debug builds, which shares nothing with the propagation above.
+
+// What all tasks use from a to b at least is not more than there is room for: energetic reasoning.
+static bool may_fill(const Learner& l, const Wide& r, const bound_t* plain, __int128 a, __int128 b) {
+  const i32* arguments = arguments_of(problem(l), r);
+  __int128 room = -(b - a) * plain[upper_side(arguments[0])];
+  for (i32 i = 1; i < n_arguments(r); i += 3) {
+    __int128 first = plain[lower_side(arguments[i])], last = -(__int128)plain[upper_side(arguments[i])];
+    __int128 length = plain[lower_side(arguments[i + 1])], use = plain[lower_side(arguments[i + 2])];
+    __int128 left = maximum(minimum(first + length, b) - maximum(first, a), (__int128)0);
+    __int128 right = maximum(minimum(last + length, b) - maximum(last, a), (__int128)0);
+    if (use > 0 && length > 0) room -= use * minimum(left, right);
+  }
+  return room >= 0;
+}
+
+// If any window is too small, one of these is (Baptiste, Le Pape, Nuijten, Annals of OR 1999): from the earliest or
+// latest start or the earliest end of a task to the latest end or start or the earliest end of one, or as far from the
+// middle of all times that are left to a task.
+static bool may_fill_all(const Learner& l, const Wide& r, const bound_t* plain) {
+  const i32* arguments = arguments_of(problem(l), r);
+  i32 n = (n_arguments(r) - 1) / 3;
+  __int128* times = new __int128[4 * (u64)n];
+  for (i32 i = 0; i < n; ++i) {
+    i32 start = arguments[3 * i + 1];
+    __int128 first = plain[lower_side(start)], last = -(__int128)plain[upper_side(start)];
+    __int128 length = plain[lower_side(arguments[3 * i + 2])];
+    const __int128 own[] = {first, last, first + length, last + length};
+    for (i32 k = 0; k < 4; ++k) times[4 * i + k] = own[k];
+  }
+  bool good = true;
+  for (i32 i = 0; good && i < 4 * n; ++i) {
+    for (i32 j = 0; good && j < 4 * n; ++j) {
+      __int128 other = times[j / 4 * 4] + times[j / 4 * 4 + 3] - times[i];
+      if (times[i] < times[j]) good = may_fill(l, r, plain, times[i], times[j]);
+      if (good && times[i] != other) good = may_fill(l, r, plain, minimum(times[i], other), maximum(times[i], other));
+    }
+  }
+  delete[] times;
+  return good;
+}
+#endif
+
+struct Energy : WideRow {
+  static constexpr Priority PRIORITY = LAST;
+  DEVICE i64 runs(i64 n) { return n * n / PAIRS_A_RUN; }
+  DEVICE bool is_costly(const Wide&) { return true; }
+  DEVICE bool run(Learner& l, i32 row) { return run_energy(l, row); }
+  DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
+    return explain_energy(l, row, a, t, why);
+  }
+#ifdef CHECK_EXPLANATIONS
+  static bool allows(const Learner& l, const Wide& r, const bound_t* plain) { return may_fill_all(l, r, plain); }
+  static bool moves(i32 argument, bool upper) { return moves_of_tasks(argument, upper); }
+  static bool is_exact(const Learner&, const Wide&) { return false; }  // by energy more follows than a row looks for
+#endif
+};

@@ -17,6 +17,7 @@
 #include "../state/literal.h"
 #include "../state/parts.h"
 #include "../state/trail.h"
+#include "priority.h"
 #include "wake.h"
 
 struct PostedRows {

@@ -19,12 +19,11 @@
 #include "../state/literal.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
+#include "priority.h"
 #include "wide.h"
+#include "wide_rows.h"
 
 constexpr i32 NOT_QUEUED = -2;
-
-enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE, LAST };
-constexpr i32 N_PRIORITIES = 5;
 
 // The rows that a side wakes: the places in the lists where each priority, the thresholds, and the end are.
 struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
@@ -86,7 +85,7 @@ DEVICE i32 priority_of(Row r) {
 DEVICE i32 priority_of(const Problem* p, i32 row) {
   if (row < p->n_rows) return priority_of(load_constant(&p->rows[row]));
   if (is_linear(p, row) || is_counter(p, row)) return SUMS;
-  return wide_at(p, row).kind == WIDE_ENERGY ? LAST : WHOLE;
+  return priority_of_wide(wide_at(p, row));
 }
 
 // Whether a second run would change nothing.

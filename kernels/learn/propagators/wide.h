@@ -1,15 +1,18 @@
 // Wide rows: constraints that reason as a whole, beside the ternary rows that say the same (turbo_fzn/tnf/wide.py).
 //
 // A wide row is a kind and a list of variables. It has no state: it reads the sides, and its reasons, asked for later,
-// are found anew from what held before the entry (lazy explanation, see trail.h). Each kind has a header of its own:
-// one function that propagates, one that explains. This one has what they share: numbers in order, and the sets of
-// segments that their boundaries make.
+// are found anew from what held before the entry (lazy explanation, see trail.h). Each kind has a header of its own
+// with all of it: propagation, explanation, cost, and the check of debug builds. It ends with a struct of the kind's
+// name, derived from WideRow. This header has what the kinds share: the defaults of that struct, numbers in order, and
+// the sets of segments that their boundaries make.
 #pragma once
 
 #include "../../core/assert.h"
 #include "../../core/interval.h"
 #include "../../core/room.h"
+#include "../state/literal.h"
 #include "../state/parts.h"
+#include "priority.h"
 
 DEVICE const Wide& wide_at(const Problem* p, i32 row) {
   ASSERT(is_wide(p, row));
@@ -17,6 +20,32 @@ DEVICE const Wide& wide_at(const Problem* p, i32 row) {
 }
 DEVICE const i32* arguments_of(const Problem* p, const Wide& r) { return p->wide_arguments + r.start; }
 DEVICE i32 n_arguments(const Wide& r) { return r.end - r.start; }
+
+constexpr i32 ARGUMENTS_A_RUN = 2;  // of a wide row: as much work as a run of a ternary row
+constexpr i32 PAIRS_A_RUN = 64;     // of arguments, where each is compared with each
+constexpr i32 SHORT_ROW = 64;       // arguments
+
+// A kind of wide row, as wide_rows.h calls it. A kind has besides
+//   run(l, row): propagates; false on a conflict
+//   reason(l, row, a, t, why): the premises of `a`, which became true at entry t; false where there are none
+//   allows(l, r, plain): whether the relation may hold between the bounds `plain`, by plain code that shares nothing
+//     with `run`; true means that no such reason against it is known (in builds with CHECK_EXPLANATIONS alone)
+// and redefines what differs from this.
+struct WideRow {
+  static constexpr Priority PRIORITY = WHOLE;
+  DEVICE i64 runs(i64 n) { return n / ARGUMENTS_A_RUN; }  // the work of a run, in runs of a ternary row
+  DEVICE bool is_costly(const Wide&) { return false; }    // so that it waits where it finds nothing (delay.h)
+#ifdef CHECK_EXPLANATIONS
+  // Whether a run moves this side of an argument.
+  static bool moves(i32, bool) { return true; }
+  // Moves what the row refutes in a way of its own, where `moves` says nothing.
+  static void shave(const Learner&, const Wide&, bound_t*, bool*) {}
+  // Whether the row has no place for an edge or a task where the literal says.
+  static bool refutes_place(const Learner&, const Wide&, bound_t*, Literal) { return false; }
+  // Whether a run finds all that `allows` does.
+  static bool is_exact(const Learner&, const Wide&) { return true; }
+#endif
+};
 
 // Memory that a row uses while it runs, or explains: PLACES and NUMBERS of each for an argument.
 struct Scratch {

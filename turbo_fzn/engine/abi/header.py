@@ -1,4 +1,5 @@
-"""Prints the kernels' side of abi.py: kernels/core/abi.h, and model_abi.h, abi_check.h and float_abi.h beside it.
+"""Prints the kernels' side of abi.py: kernels/core/abi.h, and model_abi.h, abi_check.h and float_abi.h beside it; and
+the list of the kinds of wide rows, kernels/learn/propagators/kinds.h, of tnf/wide.py.
 
     python -m turbo_fzn.engine.abi.header            checks that the files are up to date
     python -m turbo_fzn.engine.abi.header --write    writes them
@@ -21,6 +22,7 @@ from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.abi import abi, agreement, float_abi, model_records
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.tnf import language
+from turbo_fzn.tnf.wide import WideKind
 
 HOW = "python -m turbo_fzn.engine.abi.header --write"
 WIDTH = 120
@@ -72,6 +74,12 @@ FLOAT_HEAD = f"""\
 
 #undef ABI_DIGEST
 #define ABI_DIGEST "{agreement.digest(floats=True)}"
+"""
+KINDS_HEAD = f"""\
+// The kinds of wide rows, each in a header of its own that ends with the struct of its name (WideRow in wide.h).
+// Printed from turbo_fzn/tnf/wide.py by `{HOW}`: edit that one.
+#pragma once
+
 """
 
 
@@ -227,20 +235,29 @@ def float_header() -> str:
     return "\n".join([FLOAT_HEAD, "\n\n".join("\n".join(part) for part in parts), ""])
 
 
+def kinds_header() -> str:
+    includes = "".join(f'#include "{kind.name.lower()}.h"\n' for kind in sorted(WideKind, key=lambda kind: kind.name))
+    lines = ["// DO(struct, enumerator, ...) of each kind.", "#define WIDE_KINDS(DO, ...)"]
+    for kind in WideKind:
+        lines.append(f"  DO({kind.name.title().replace('_', '')}, WIDE_{kind.name}, __VA_ARGS__)")
+    return KINDS_HEAD + includes + "\n" + lines[0] + "\n" + " \\\n".join(lines[1:]) + "\n"
+
+
 def files() -> dict[str, str]:
-    """The printed texts, by the names of their files in kernels/core."""
+    """The printed texts, by the names of their files in kernels/."""
     return {
-        "abi.h": header(),
-        "model_abi.h": model_header(),
-        "abi_check.h": check(),
-        "float_abi.h": float_header(),
+        "core/abi.h": header(),
+        "core/model_abi.h": model_header(),
+        "core/abi_check.h": check(),
+        "core/float_abi.h": float_header(),
+        "learn/propagators/kinds.h": kinds_header(),
     }
 
 
 def stale() -> list[str]:
     """The names of the files that are out of date."""
-    places = {kernels_folder() / "core" / name: text for name, text in files().items()}
-    return [place.name for place, text in places.items() if not place.exists() or place.read_text() != text]
+    places = {name: kernels_folder() / name for name in files()}
+    return [name for name, text in files().items() if not places[name].exists() or places[name].read_text() != text]
 
 
 def main() -> int:
@@ -251,8 +268,8 @@ def main() -> int:
     differing = stale()
     for name in differing:
         if write:
-            (kernels_folder() / "core" / name).write_text(files()[name])
-        print(f"kernels/core/{name} {'written' if write else f'is stale: {HOW}'}")
+            (kernels_folder() / name).write_text(files()[name])
+        print(f"kernels/{name} {'written' if write else f'is stale: {HOW}'}")
     return 1 if differing and not write else 0
 
 

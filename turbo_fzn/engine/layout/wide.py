@@ -10,24 +10,7 @@ from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.model_records import Wide as Record
 from turbo_fzn.engine.layout.watch import wake_lists
 from turbo_fzn.tnf.arrays import distinct_rows
-from turbo_fzn.tnf.wide import Wide, WideKind
-
-LOWER, UPPER = 0, 1
-# Of each kind, by the place in a head and in a group, the ends of a variable that wake the row when they move.
-HEAD_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
-    WideKind.ALL_DIFFERENT: (),
-    WideKind.CUMULATIVE: ((UPPER,),),
-    WideKind.ELEMENT: ((LOWER, UPPER), (), ()),
-    WideKind.ENERGY: ((UPPER,),),
-    WideKind.CIRCUIT: ((),),
-}
-GROUP_WAKES: dict[WideKind, Sequence[tuple[int, ...]]] = {
-    WideKind.ALL_DIFFERENT: ((LOWER, UPPER),),
-    WideKind.CUMULATIVE: ((LOWER, UPPER), (LOWER,), (LOWER,)),
-    WideKind.ELEMENT: ((LOWER, UPPER), (LOWER, UPPER)),
-    WideKind.ENERGY: ((LOWER, UPPER), (LOWER,), (LOWER,)),
-    WideKind.CIRCUIT: ((LOWER, UPPER), (), ()),
-}
+from turbo_fzn.tnf.wide import KINDS, Wide
 
 
 def pack(wides: Sequence[Wide], n_vars: int) -> dict[str, np.ndarray]:
@@ -55,8 +38,8 @@ def _wake_lists(wides: Sequence[Wide], n_sides: int) -> np.ndarray:
     """The wide rows that a change of each side wakes (int32), as watch.wake_lists."""
     pairs = [np.empty((0, 2), np.int64)]
     for row, wide in enumerate(wides):
-        of_head = [(variable, ends) for variable, ends in zip(wide.head, HEAD_WAKES[wide.kind])]
-        of_groups = list(zip(wide.groups.T, GROUP_WAKES[wide.kind]))
+        of_head = [(variable, ends) for variable, ends in zip(wide.head, KINDS[wide.kind].head_wakes)]
+        of_groups = list(zip(wide.groups.T, KINDS[wide.kind].group_wakes))
         for variables, ends in (*of_head, *of_groups):
             for end in ends:
                 sides = 2 * np.atleast_1d(variables) + end
