@@ -55,11 +55,13 @@ def engine(request: pytest.FixtureRequest) -> str:
 def signals_arrive() -> None:
     """The processes that a test starts and stops inherit what is ignored or held back here.
 
-    A shell has its background jobs ignore SIGINT; turbo_fzn/__main__.py, imported, holds back some.
+    A shell has its background jobs ignore SIGINT, `nohup` SIGHUP; turbo_fzn/__main__.py, imported, holds back some. A
+    handler, unlike SIG_IGN, is not inherited by another program, and this process goes on as it was to.
     """
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else lambda *_: None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,6 +20,13 @@
 #include "events.h"
 #endif
 
+#if WARP_LANES == 1 && !defined(FLOATS)
+#define FINDS_CYCLES 1  // of differences, where bounds creep
+#include "differences.h"
+#else
+#define FINDS_CYCLES 0
+#endif
+
 constexpr i32 STOP_POLL_ROUNDS = 16;
 constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read after each round as long as that
 
@@ -74,16 +81,32 @@ DEVICE void assert_at_rest(const Block& b) {
 }
 #endif
 
+#if FINDS_CYCLES
+// Fails where bounds creep for ever. `rounds` have passed since the fixpoint was begun; sets when to look again.
+DEVICE void look_for_cycle(const Block& b, i64 rounds, i64* next) {
+  if (rounds == 0) *next = CREEP_ROUNDS + (i64)ROUNDS_A_ROW * count_rows(*b.problem);
+  if (rounds < *next) return;
+  *next = 2 * rounds;
+  if (has_cycle_of_differences(b)) fail(b);
+}
+#endif
+
 // Propagates from the changed variables on. Returns, to all lanes alike, whether the store is consistent; at a stop
 // the store is left as it is, and propagation(b).stop is set. Ends with a barrier.
 DEVICE bool fixpoint(Block& b) {
   Propagation& s = propagation(b);
   begin_rounds(b);
+#if FINDS_CYCLES
+  i64 rounds = 0, next = 0;
+#endif
   for (;;) {
     ASSERT(lane() != 0 || s.n_queue[b.round & 1] + s.n_long[b.round & 1] == 0);
     barrier();
     i32 parity = b.round & 1;
     i32 n_changed = s.n_changed[parity];
+#if FINDS_CYCLES
+    look_for_cycle(b, rounds++, &next);
+#endif
     bool failed = s.failed, stop = s.stop;
     if (failed || stop || n_changed == 0) {
       barrier();

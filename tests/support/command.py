@@ -258,9 +258,12 @@ def one_solution_soon() -> str:
 
 
 def long_propagation(domain: str) -> str:
-    """x < y < x, which a propagator of bounds refutes by going through the domain from one end to the other."""
-    variables = "".join(f"var {domain}: {name} :: output_var;\n" for name in "xy")
-    return f"{variables}constraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n"
+    """Two variables less than the greater of them, and greater than the lesser, which a propagator of bounds refutes by
+    going through the domain from one end to the other."""
+    variables = "".join(f"var {domain}: {name} :: output_var;\n" for name in ("x", "y", "greater", "lesser"))
+    extremes = "constraint int_max(x,y,greater);\nconstraint int_min(x,y,lesser);\n"
+    steps = "".join(f"constraint int_lt({name},greater);\nconstraint int_lt(lesser,{name});\n" for name in "xy")
+    return f"{variables}{extremes}{steps}solve satisfy;\n"
 
 
 def large(constraints: int = 150_000) -> str:

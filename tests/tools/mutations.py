@@ -88,6 +88,8 @@ ROUNDS = [
     kernel("run step", "a stop is not heard", "core/fixpoint.h",
            "b.round % STOP_POLL_ROUNDS == 0 || n_queue + n_long >= LONG_ROUND * lanes()", "false",
            "test_concurrency.py -k ages"),
+    kernel("differences", "no cycle is looked for", "core/fixpoint.h",
+           "if (has_cycle_of_differences(b)) fail(b);", "", "test_differences.py"),
     host("watch lists", "y <= z watches the wrong bound of y", "engine/layout/watch.py",
          "(leq & x_true, WAKE_LOWER, WAKE_UPPER)", "(leq & x_true, WAKE_UPPER, WAKE_UPPER)", FIXPOINT),
 ]  # fmt: skip
