@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 
-#include "assert.h"
 #include "interval.h"
 #include "model.h"
 #include "store.h"

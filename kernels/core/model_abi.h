@@ -60,7 +60,7 @@ struct Wide {
   i32 kind, start, end;
 };
 
-// Linear rows that the host posts to running learners (learn/propagators/posted.h): followed by POSTED_ROWS of type Posted.
+// Linear rows that the host posts to running learners (posted.h): followed by POSTED_ROWS of type Posted.
 struct alignas(64) Postbox {
   i64 version;  // grows with each row
 };

@@ -3,9 +3,9 @@
     python -m lab.bench.ablation FILES --seconds 20
     python -m lab.bench.ablation FILES --operators
 
-Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/state/ablation.h); roles by `--learn`. Parts
-are measured with a finder alone and a prover alone, on one thread; roles and sharing with four learners. A cell has the
-CPU seconds of the search until the proof and the number of conflicts, or else the objective and its proved bound.
+Parts are left out when the kernels are compiled (LEARN_WITHOUT, kernels/learn/state/ablation.h); roles by `--learn`.
+Parts are measured with a finder alone and a prover alone, on one thread; roles and sharing with four learners. A cell
+has the CPU seconds of the search until the proof and the number of conflicts, or else the objective and its bound.
 `--operators`: the number of explanations of each operator for a finder, and their mean number of premises.
 """
 

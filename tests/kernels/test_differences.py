@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support.command import PATIENCE
 from support.oracle import all_solutions, fingerprint, outputs_of
 from support.random_models import models
-from turbo_fzn.api import solve_text
+from turbo_fzn.interface.api import solve_text
 
 WIDEST = 10**9
 NOT_LONG = int(100 * PATIENCE)  # milliseconds, of which a thousand rounds take one or two

@@ -1,4 +1,4 @@
-"""Learners that seek cores of an objective's terms (kernels/learn/analysis/cores.h): bounds, optima, and what is left to pay.
+"""Learners that seek cores of an objective's terms (learn/analysis/cores.h): bounds, optima, and what is left to pay.
 
 The oracle is plain enumeration. The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation by a
 counter, and each clause over counters.

@@ -232,8 +232,8 @@ class CpuEngine:
         self.common.host_bound = max(self.common.host_bound, bound)
 
     def end_turn_at(self, work: int) -> None:
-        """Makes a learner that is the only block wait after this much work in total (kernels/learn/search/turns.h); with 0 it
-        waits no more."""
+        """Makes a learner that is the only block wait after this much work in total (learn/search/turns.h); with 0
+        it waits no more."""
         self.common.turn_end = work
 
     @property

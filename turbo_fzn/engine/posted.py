@@ -69,7 +69,7 @@ def without(row: Inequality, left_out: np.ndarray, lower: np.ndarray, upper: np.
 
 
 def terms_of(row: Inequality) -> np.ndarray:
-    """The terms (int32 [k, 2]) in which kernels read the row, small factors first (kernels/learn/propagators/linear.h)."""
+    """The terms (int32 [k, 2]) in which kernels read the row, small factors first (learn/propagators/linear.h)."""
     order = np.argsort(np.abs(row.coefficients), kind="stable")
     coefficients = row.coefficients[order]
     sides = 2 * row.variables[order].astype(np.int64) + (coefficients < 0)

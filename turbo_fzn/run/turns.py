@@ -1,7 +1,7 @@
 """Bounds from the linear relaxation in turns with a single learner, so that runs are reproducible.
 
-The engine waits at the end of each turn (kernels/learn/search/turns.h). Then the relaxation gets the best solution so far, the
-engine gets the results that the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
+The engine waits at the end of each turn (learn/search/turns.h). Then the relaxation gets the best solution so far,
+the engine gets the results that the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
 """
 
 from __future__ import annotations

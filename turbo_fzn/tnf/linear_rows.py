@@ -199,7 +199,7 @@ class _Sums:
         names_truth = self.rows.compares[roots[tree]] & (variables == tnf.x[roots[tree]])
         good[tree[names_truth]] = False
         renumbered = np.cumsum(good) - 1
-        order = np.lexsort((variables, np.abs(coefficients), tree))  # small ones first: kernels/learn/propagators/linear.h
+        order = np.lexsort((variables, np.abs(coefficients), tree))  # small ones first: propagators/linear.h
         tree, variables, coefficients = tree[order], variables[order], coefficients[order]
         stay = good[tree]
         starts = np.concatenate(([0], np.cumsum(np.bincount(renumbered[tree[stay]], minlength=int(good.sum())))))

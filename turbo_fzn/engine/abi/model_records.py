@@ -104,7 +104,7 @@ class Wide(ctypes.Structure):
 
 @record(alignment=CACHE_LINE)
 class Postbox(ctypes.Structure):
-    """Linear rows that the host posts to running learners (learn/propagators/posted.h): followed by POSTED_ROWS of type Posted."""
+    """Linear rows that the host posts to running learners (posted.h): followed by POSTED_ROWS of type Posted."""
 
     version: i64  # grows with each row
 
