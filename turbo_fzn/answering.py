@@ -20,7 +20,6 @@ from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.styles import style_of
-from turbo_fzn.tnf.text import write_file
 
 if TYPE_CHECKING:  # imported where reasons are wanted
     from turbo_fzn.explain.explainer import Explainer
@@ -81,7 +80,7 @@ def dump_or_answer(
     answer, since freeing a GPU context takes 0.1 s."""
     if options.dump_tnf is not None:
         interrupt.settle()
-        write_file(prepared.tnf, options.dump_tnf)
+        run.dump(prepared, options.dump_tnf)
         return
     answer(run, prepared, options, interrupt, last_call or LastCall())
     if last_call is not None:
@@ -111,6 +110,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
                 elif isinstance(event, Sample):
                     answers.look(event)
                     telling.note(event)
+        run.conclude()
     except BaseException as error:
         with ending.whole():
             ending.is_told = True
