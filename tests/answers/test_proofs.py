@@ -22,7 +22,7 @@ from turbo_fzn import Model, solve_text
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
-from turbo_fzn.proof.checking import check_files
+from turbo_fzn.proof.checking import Scale, check_files
 from turbo_fzn.proof.trim import NotJustified
 from turbo_fzn.tnf.language import TNF
 
@@ -45,7 +45,7 @@ def test_an_example_is_proved(name, tmp_path):
     assert (done.code, done.errors) == (0, ""), done.errors
     verdict = check_files(str(tmp_path / "a.opb.gz"), str(tmp_path / "a.pbp.gz"))
     if done.markers == ["=====UNSATISFIABLE====="]:
-        assert verdict.words == "UNSATISFIABLE"
+        assert Scale().words(verdict) == "UNSATISFIABLE"
     elif re.search(r"^solve .*satisfy;", model.read_text(), re.MULTILINE):
         assert verdict.conclusion == "SAT"
     else:
@@ -70,7 +70,7 @@ def test_the_command_checks_a_proof(tmp_path):
     run(str(CORPUS / "golomb.fzn"), "--proof", str(proof))
     done = checked(model, proof)
     assert done.returncode == 0
-    assert re.match(r"verified: the optimum is between 11 and 11 \(\d+ steps\)", done.stdout)
+    assert re.match(r"verified: OPTIMAL_SOLUTION, objective 17 \(\d+ steps\)", done.stdout)
     proof.write_text(proof.read_text().replace("BOUNDS 11", "BOUNDS 12"))
     done = checked(model, proof)
     assert done.returncode == 1 and "the conclusion does not follow" in done.stderr
