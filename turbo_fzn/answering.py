@@ -54,7 +54,9 @@ class Telling:
             log().warning("--explain: a model in ternary normal form has no constraints with names")
             return
         self.explainer = Explainer(model, options, interrupt, finished.seconds)
-        self.explainer.run()
+        core = self.explainer.run()
+        if not all(one.place for one in core.constraints):
+            log().warning("--explain: with --keep-paths MiniZinc says where a constraint stands in the model")
 
     def end(self, finished: Finished) -> None:
         if self.explainer is not None:

@@ -117,7 +117,7 @@ def test_lengths_beyond_any_bound_are_no_contradiction(exponent):
 
 
 def test_more_things_than_are_looked_at_none_of_them_neighbours(monkeypatch):
-    """Of pairs of equal weight the first things are looked at."""
+    """The first things of pairs of equal weight are looked at."""
     monkeypatch.setattr(spans, "MOST_THINGS", 16)
     sheet, n = Sheet(), spans.MOST_THINGS + 1
     length, s = sheet.constant(2), sheet.variable(0, 100)
