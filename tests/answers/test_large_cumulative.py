@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from random import Random
 
@@ -18,6 +19,7 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.engines import warn_of_memory
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import CPU, decide
 from turbo_fzn.run.prepare import prepare
@@ -219,6 +221,31 @@ def test_a_block_that_cannot_learn_does_not_search():
         assert engine.poll() == []
     assert not engine.complete and not engine.common.is_complete
     engine.close()
+
+
+MANY = model("0..400 " * 200, f"turbo_cumulative(s,{[2] * 200},{[2] * 200},3)", "minimize m")
+
+
+@pytest.mark.parametrize(("threads", "ways"), [(1, ["--memory", "--learn"]), (2, ["--memory", "-p", "--learn"])])
+def test_learners_that_leave_for_lack_of_memory_say_what_may_help(caplog, threads, ways):
+    result = solve_text(MANY, arch="cpu", memory=1, threads=threads, relaxation="off")
+    (message,) = caplog.messages
+    assert result.status == "UNKNOWN" and "too little memory" in message
+    assert re.findall(r"\s\(?(--?[a-z]+)", message) == ways
+
+
+def test_what_limits_the_memory_of_learners_is_named(caplog):
+    tnf = prepared(TIGHT)
+    for options, named in ((Options(memory_limit=100), True), (Options(), False)):
+        caplog.clear()
+        warn_of_memory(tnf, options, decide(tnf, options, Machine(8, None), 1))
+        assert [("a larger --memory-limit" in message) for message in caplog.messages] == [named]
+
+
+@pytest.mark.parametrize("settings", [{"memory": 64}, {"memory": 64, "time_limit": 1}])
+def test_nothing_is_said_of_memory_where_there_is_enough(caplog, settings):
+    solve_text(TIGHT, arch="cpu", **settings)
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize(("starts", "is_solution"), [((0, 2, 4), True), ((0, 1, 4), False)])

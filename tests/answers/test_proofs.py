@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import gzip
 import re
+import signal
 import subprocess
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from support.command import COMMAND, environment, run
+from support.command import COMMAND, environment, finish, golomb, run, start, wait_until, write
 from support.corpus import EXPECTED, has_floats, text_of
 from support.places import CORPUS
 from support.proofs import consistent_models, optimum, prove
+from turbo_fzn import Model, solve_text
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
-from turbo_fzn.proof.checking import check_files
+from turbo_fzn.proof.checking import Scale, check_files
 from turbo_fzn.proof.trim import NotJustified
 from turbo_fzn.tnf.language import TNF
 
@@ -43,7 +45,7 @@ def test_an_example_is_proved(name, tmp_path):
     assert (done.code, done.errors) == (0, ""), done.errors
     verdict = check_files(str(tmp_path / "a.opb.gz"), str(tmp_path / "a.pbp.gz"))
     if done.markers == ["=====UNSATISFIABLE====="]:
-        assert verdict.words == "UNSATISFIABLE"
+        assert Scale().words(verdict) == "UNSATISFIABLE"
     elif re.search(r"^solve .*satisfy;", model.read_text(), re.MULTILINE):
         assert verdict.conclusion == "SAT"
     else:
@@ -68,7 +70,7 @@ def test_the_command_checks_a_proof(tmp_path):
     run(str(CORPUS / "golomb.fzn"), "--proof", str(proof))
     done = checked(model, proof)
     assert done.returncode == 0
-    assert re.match(r"verified: the optimum is between 11 and 11 \(\d+ steps\)", done.stdout)
+    assert re.match(r"verified: OPTIMAL_SOLUTION, objective 17 \(\d+ steps\)", done.stdout)
     proof.write_text(proof.read_text().replace("BOUNDS 11", "BOUNDS 12"))
     done = checked(model, proof)
     assert done.returncode == 1 and "the conclusion does not follow" in done.stderr
@@ -83,6 +85,42 @@ def test_the_command_checks_a_proof(tmp_path):
 def test_a_log_that_is_too_long_ends_the_proof_and_not_the_search(tmp_path):
     done = run(str(CORPUS / "removal.fzn"), "-f", "--proof", str(tmp_path / "a.pbp"), "--proof-limit", "1")
     assert done.text.endswith("==========\n") and "its log has reached --proof-limit" in done.errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solve", ["solve_text", "Model"])
+@pytest.mark.parametrize("name", ["golomb", "queens"])
+def test_python_writes_the_proof_that_the_command_writes(tmp_path, name, solve):
+    text, proof = (CORPUS / f"{name}.fzn").read_text(), str(tmp_path / "a.pbp")
+    calls = {"solve_text": solve_text, "Model": lambda text, **settings: Model(text, **settings).solve()}
+    result = calls[solve](text, arch="cpu", proof=proof)
+    verdict = check_files(str(tmp_path / "a.opb"), proof)
+    if result.objective is None:
+        assert (result.status, verdict.conclusion) == ("SATISFIED", "SAT")
+    else:
+        assert result.status == "OPTIMAL_SOLUTION" and verdict.lower == verdict.upper is not None
+
+
+@pytest.mark.slow
+def test_a_listener_that_leaves_early_leaves_no_part_of_a_proof(tmp_path):
+    def refuse(*heard: object) -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        solve_text(golomb(8), arch="cpu", proof=str(tmp_path / "a.pbp"), on_solution=refuse)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_stop_before_the_proof_leaves_no_file_of_it_and_is_told(tmp_path):
+    """While kernels are loaded, or the search goes on: the file of the model is written before."""
+    model = write(tmp_path, golomb(13), "model.fzn")
+    process = start("--arch", "cpu", "--proof", tmp_path / "a.pbp", model)
+    wait_until((tmp_path / "a.opb").exists)
+    process.send_signal(signal.SIGTERM)
+    done = finish(process)
+    assert done.code == 0 and "no proof is written: the run has been stopped before that" in done.errors
+    assert [path.name for path in tmp_path.iterdir()] == ["model.fzn"]
 
 
 def is_true(tnf: TNF, best: int | None, verdict: Verdict) -> bool:

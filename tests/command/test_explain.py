@@ -43,6 +43,14 @@ def test_the_reasons_stand_before_the_status_as_comments_and_as_json(tmp_path):
     assert (answer.errors, answer.code) == ("", 0)
 
 
+def test_a_temporary_file_of_minizinc_is_no_place_and_a_line_says_how_to_get_one(tmp_path):
+    placed = NO_SOLUTION_BY_SEARCH.replace("int_ne(a,b)", 'int_ne(a,b) :: mzn_path("/a/m.mzn|3|12|3|40|")')
+    answer = ask("--arch", "cpu", "--explain", write(tmp_path, placed, "mznfileG6Stmk.fzn"))
+    assert sorted(answer.text.splitlines()[1:4]) == ["%   int_ne(a,c)", "%   int_ne(b,c)", "%   m.mzn:3.12-40"]
+    assert answer.errors.count("\n") == 1 and "--keep-paths" in answer.errors
+    assert solve_text(placed, file="mznfileG6Stmk.fzn", explain=True).core.constraints[-1].place == ""
+
+
 @pytest.mark.parametrize("text", [LEAST_SUM, THREE_SOLUTIONS])
 def test_a_model_that_has_a_solution_is_answered_as_ever(tmp_path, text):
     path = write(tmp_path, text)

@@ -44,7 +44,7 @@ def check_proof(model: str, proof: str) -> int:
     """Prints what the proof proves of the model, an OPB file. Raises ModelError where it proves nothing, and UsageError
     where a file cannot be read."""
     from turbo_fzn.proof.checker import Refused
-    from turbo_fzn.proof.checking import check_files
+    from turbo_fzn.proof.checking import check_files, scale_of
 
     try:
         verdict = check_files(model, proof)
@@ -52,7 +52,7 @@ def check_proof(model: str, proof: str) -> int:
         raise ModelError(f"the proof is refused: {refused}", proof) from None
     except OSError as error:
         raise UsageError(f"cannot read the file: {error.strerror or error}", error.filename) from None
-    print(f"verified: {verdict.words} ({verdict.steps} steps)", flush=True)
+    print(f"verified: {scale_of(model).words(verdict)} ({verdict.steps} steps)", flush=True)
     return 0
 
 

@@ -20,7 +20,6 @@ from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.styles import style_of
-from turbo_fzn.tnf.text import write_file
 
 if TYPE_CHECKING:  # imported where reasons are wanted
     from turbo_fzn.explain.explainer import Explainer
@@ -55,7 +54,9 @@ class Telling:
             log().warning("--explain: a model in ternary normal form has no constraints with names")
             return
         self.explainer = Explainer(model, options, interrupt, finished.seconds)
-        self.explainer.run()
+        core = self.explainer.run()
+        if not all(one.place for one in core.constraints):
+            log().warning("--explain: with --keep-paths MiniZinc says where a constraint stands in the model")
 
     def end(self, finished: Finished) -> None:
         if self.explainer is not None:
@@ -81,7 +82,7 @@ def dump_or_answer(
     answer, since freeing a GPU context takes 0.1 s."""
     if options.dump_tnf is not None:
         interrupt.settle()
-        write_file(prepared.tnf, options.dump_tnf)
+        run.dump(prepared, options.dump_tnf)
         return
     answer(run, prepared, options, interrupt, last_call or LastCall())
     if last_call is not None:
@@ -111,6 +112,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
                 elif isinstance(event, Sample):
                     answers.look(event)
                     telling.note(event)
+        run.conclude()
     except BaseException as error:
         with ending.whole():
             ending.is_told = True

@@ -22,7 +22,7 @@ from turbo_fzn.options.options import NEED_GPU, Options, parse_arguments
 from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
-from turbo_fzn.process.leaving import leave_process
+from turbo_fzn.process.leaving import before_leaving, leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import check_proof_names, forget_proof, model_of_proof, refuse_overwriting, refuse_same
@@ -143,14 +143,17 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
         from turbo_fzn.run.driver import Run
 
         begun = Run(options.file, options, interrupt, started)
+    if last_call is not None:
+        before_leaving(begun.proving.give_up)
     try:
-        with without_collector(keep=True):
-            if several := begun.several():
-                from turbo_fzn.command.goals import GoalRun  # only here: few ask for several objectives
+        with begun.proving.guarded():
+            with without_collector(keep=True):
+                if several := begun.several():
+                    from turbo_fzn.command.goals import GoalRun  # only here: few ask for several objectives
 
-                begun = GoalRun(begun, several)
-            prepared = begun.prepare()
-        dump_or_answer(begun, prepared, options, interrupt, last_call)
+                    begun = GoalRun(begun, several)
+                prepared = begun.prepare()
+            dump_or_answer(begun, prepared, options, interrupt, last_call)
     finally:
         if last_call is None:
             begun.close()

@@ -35,6 +35,7 @@ from turbo_fzn.run.outcome import Named
 
 CONSTRAINT_NAME = "mzn_constraint_name"
 _BINDING = re.compile(r"[^|;=]+=[^|;=]*")  # the value of a loop, as in i=1
+_TEMPORARY = re.compile(r"mznfile\w*\.fzn(\.json)?")  # FlatZinc that MiniZinc writes for a solver and then removes
 _XCSP3_TAG = re.compile(r"<\s*(\w+)([^<>]*)")
 _XCSP3_NAME = re.compile(r"""\b(id|note)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -156,7 +157,8 @@ def _named(model: Model, origin: _Origin, number: int) -> Named:
     place = origin.place
     if not place and constraint.position >= 0:
         file, line, _ = model.locate(constraint.position)
-        place = f"{_named_file(file)}:{line}"
+        name = _named_file(file)
+        place = "" if _TEMPORARY.fullmatch(name) else f"{name}:{line}"
     where = f" [{', '.join(origin.bindings)}]" if origin.bindings else ""
     if origin.name or origin.place:
         return Named((origin.name or origin.place) + where, place)

@@ -33,7 +33,6 @@ from turbo_fzn.run.driver import Run
 from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
 from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.tnf.text import write_file
 
 
 @dataclass
@@ -124,7 +123,8 @@ def solve_run(run: Run, listener: Listener) -> Result:
     stop = run.interrupt.request
     with _told(run.options.verbose, listener.on_log), watched(run.options.memory_bytes(), stop), closing(run):
         try:
-            return _answers(run, kept, listener)
+            with run.proving.guarded():
+                return _answers(run, kept, listener)
         except Interrupted:
             return kept.result("UNKNOWN")
         except BaseException as error:
@@ -140,7 +140,7 @@ def _answers(run: Run, kept: _Kept, listener: Listener) -> Result:
     for event in run.events():
         if isinstance(event, Prepared):
             if options.dump_tnf is not None:
-                write_file(event.tnf, options.dump_tnf)
+                run.dump(event, options.dump_tnf)
                 return kept.result("UNKNOWN")
             note = report.listener(options, event.tnf.sense)
             record = Record(options, event.tnf.sense)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple, Union
@@ -36,7 +36,7 @@ from turbo_fzn.lower.rewrite import SENSES
 from turbo_fzn.options.options import Options
 from turbo_fzn.options.settings import options_of
 from turbo_fzn.options.spellings import no_such
-from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Ref, Text, Variable
 from turbo_fzn.read.model import Model as ParsedModel
@@ -160,11 +160,9 @@ class Model:
             try:
                 if self.until:  # looked at behind that, or a stop between two calls would stop neither
                     self._interrupt.request()
-                run = Run(self._parsed, options, self._interrupt)
-                run.prepared = self._asked(_Question(assume or {}, goal, hint or {}), options)
+                question = _Question(assume or {}, goal, hint or {})
+                run = _Call(self._parsed, options, self._interrupt, lambda: self._asked(question, options))
                 return solve_run(run, Listener(on_solution, on_bound, on_log))
-            except Interrupted:
-                return Result("UNKNOWN", [], None, {})
             finally:
                 self._solver = self._interrupt = None
 
@@ -226,6 +224,18 @@ class Model:
             return np.empty(0, np.int32), np.empty(0, np.int64)
         variables, values = (np.concatenate(part) for part in zip(*known))
         return variables.astype(np.int32), values
+
+
+class _Call(Run):
+    """A run of a model that `asked` prepares."""
+
+    def __init__(self, model: ParsedModel, options: Options, interrupt: Interrupt, asked: Callable[[], Prepared]):
+        super().__init__(model, options, interrupt)
+        self.asked = asked
+
+    def prepare(self, for_once: bool = False) -> Prepared:
+        self.prepared = self.asked()
+        return self.prepared
 
 
 def _whole(name: str, values: np.ndarray) -> np.ndarray:

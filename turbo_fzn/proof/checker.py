@@ -39,13 +39,6 @@ class Verdict(NamedTuple):
     upper: int | None
     steps: int
 
-    @property
-    def words(self) -> str:
-        if self.conclusion == "BOUNDS":
-            infeasible = self.lower is None and self.upper is None
-            return "UNSATISFIABLE" if infeasible else f"the optimum is between {self.lower} and {self.upper}"
-        return {"NONE": "no conclusion", "SAT": "SATISFIABLE", "UNSAT": "UNSATISFIABLE"}[self.conclusion]
-
 
 def normal(terms: Iterable[tuple[int, int]], degree: int) -> Constraint:
     """The normal form of a sum of (coefficient, literal) that is at least `degree`."""
@@ -395,6 +388,8 @@ def check(formula: Iterable[str], proof: Iterable[str]) -> Verdict:
             raise Refused("no conclusion")
         verdict = checker.conclude(words[1:])
         lines.expect(["end", "pseudo-Boolean", "proof"])
+        if lines.next():
+            raise Refused("there is more behind the end of the proof")
         return verdict
     except Refused as refusal:
         raise Refused(f"line {lines.number}: {refusal}") from None

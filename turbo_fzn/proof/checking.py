@@ -1,12 +1,49 @@
-"""Checks a proof that is in files, which may be packed."""
+"""Checks a proof that is in files, which may be packed, and says what it proves of the model.
+
+The file of the formula minimises a sum of 0-1 variables. A comment of it says how the model's objective depends on that
+(writer.write_model); without one, the sum is the objective.
+"""
 
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
-from typing import IO
+from typing import IO, NamedTuple
 
 from turbo_fzn.proof.checker import Refused, Verdict, check
+
+_COMMENT = re.compile(r"\* (-?)objective = (-?\d+) \+ what is minimised here\s*")
+
+
+class Scale(NamedTuple):
+    """How the model's objective depends on the sum that is minimised: it is sign * (start + sum)."""
+
+    sign: int = 1
+    start: int = 0
+
+    def words(self, verdict: Verdict) -> str:
+        """The status that the proof justifies, by the names of MiniZinc's Python package, and the objective."""
+        if verdict.conclusion != "BOUNDS":
+            return {"NONE": "UNKNOWN", "SAT": "SATISFIED", "UNSAT": "UNSATISFIABLE"}[verdict.conclusion]
+        ends = [None if end is None else self.sign * (self.start + end) for end in (verdict.lower, verdict.upper)]
+        if verdict.upper is None:
+            limit = "least" if self.sign > 0 else "most"
+            return "UNSATISFIABLE" if verdict.lower is None else f"UNKNOWN, the objective is at {limit} {ends[0]}"
+        if ends[0] == ends[1]:
+            return f"OPTIMAL_SOLUTION, objective {ends[0]}"
+        return f"SATISFIED, objective {ends[1]}, and none is better than {ends[0]}"
+
+
+def scale_of(formula: str) -> Scale:
+    """The scale of the model whose formula is in this file."""
+    with open_text(formula) as file:
+        for line in file:
+            if (found := _COMMENT.fullmatch(line)) is not None:
+                return Scale(-1 if found[1] else 1, int(found[2]))
+            if not line.startswith("*"):
+                break
+    return Scale()
 
 
 def check_files(formula: str, proof: str) -> Verdict:

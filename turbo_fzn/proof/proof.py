@@ -13,7 +13,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.trim import NotJustified
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
-from turbo_fzn.read.files import model_of_proof, remove_file
+from turbo_fzn.read.files import forget_proof, model_of_proof
 from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
@@ -44,26 +44,41 @@ class Proof:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
 
     def write(self, learned: Log, interrupt: Interrupt) -> None:
-        """Writes the proof of what was logged, unless there is a stop; says what is missing."""
+        """Writes the proof of what was logged, unless there is a stop; says what is missing. Where there is no proof,
+        no file is left."""
+        try:
+            why = self._write(learned, interrupt)
+        except BaseException:
+            self.discard()
+            raise
+        if why is not None:
+            self.discard()
+            self.say(f"no proof is written: {why}")
+
+    def _write(self, learned: Log, interrupt: Interrupt) -> str | None:
+        """Writes the proof. Returns why there is none; None where there is one."""
         start = time.monotonic()
         learned.finish()
         if learned.over or learned.failure is not None:
-            why = "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
-            return self.say(f"no proof is written: {why}")
+            return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
         try:
             with open_for_writing(self.path) as file:
                 conclusion = write_proof(self.encoding, learned.words(), file, interrupt)
         except Interrupted:
-            remove_file(self.path)
-            return self.say("no proof is written: the run has been stopped before that")
+            return "the run has been stopped before that"
         except NotJustified as gap:
-            return self.say(f"the proof ends without a conclusion: {gap}")
+            self.say(f"the proof ends without a conclusion: {gap}")
+            return None
         except OSError as error:
-            return self.say(f"the proof cannot be written: {error.strerror or error}")
+            return f"its file cannot be written: {error.strerror or error}"
         if conclusion == "NONE":
             self.say("the search has not ended, so the proof has no conclusion")
         log.info("proof: %.2f s, %s, log of %.1f MB", time.monotonic() - start, conclusion, learned.n_bytes / 1e6)
         return None
+
+    def discard(self) -> None:
+        """Removes both files."""
+        forget_proof(self.path)
 
     def say(self, what: str) -> None:
         log.warning("--proof: %s", what)

@@ -122,17 +122,12 @@ def check_proof_names(model: str, path: str | None) -> None:
 
 
 def forget_proof(path: str | None) -> None:
-    """Removes the proof that an earlier run may have left in the file: a run that comes to no proof must not leave
-    another one's there."""
-    if path is not None:
-        remove_file(path)
-
-
-def remove_file(path: str) -> None:
-    """What is no regular file stays, as does what cannot be removed, which is an error when it is written."""
-    if os.path.isfile(path):
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    """Removes both files of a proof, such as those of an earlier run: a run that comes to no proof must leave none.
+    What is no regular file stays, as does what cannot be removed, which is an error when it is written."""
+    for one in () if path is None else (path, model_of_proof(path)):
+        if os.path.isfile(one):
+            with contextlib.suppress(OSError):
+                os.unlink(one)
 
 
 def open_bytes(path: str) -> io.BufferedReader:

@@ -4,7 +4,8 @@
 
 The first event is the `Prepared` model. Then come a `Solution` for each answer to print, a `Sample` at intervals if a
 report or the caller asks for them, and at last one `Finished` with the outcome. The command (answering.py), the Python
-function (api.py) and the benches process these events, and may stop early.
+function (api.py) and the benches process these events, and may stop early. Nothing is left to do behind the last event:
+what follows the answer is done by `Run.conclude`, which `Run.close` calls.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from turbo_fzn.run.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.proving import begin_proof, discard_proof, end_proof
+from turbo_fzn.run.proving import Proving
 from turbo_fzn.run.search import Search
+from turbo_fzn.tnf.text import write_file
 
 Event = Union[Prepared, SearchEvent]
 
@@ -52,6 +54,8 @@ class Run:
         self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
         self.prepared: Prepared | None = None
         self.search: Search | None = None
+        self.proving = Proving(self.options)
+        self.is_finished = False  # whether the last event is out
         self.sample_seconds = sample_seconds(options)
         self.parse_seconds: float | None = None  # None where no file was parsed
 
@@ -113,13 +117,23 @@ class Run:
         prepared = self.prepared or self.prepare()
         yield prepared
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
-        proof = begin_proof(self.search.prepared.tnf, self.options)
-        try:
-            yield from self.search.events()
-        except UsageError:
-            discard_proof(proof)
-            raise
-        end_proof(proof, self.options, self.search.engine, self.interrupt)
+        self.proving.begin(self.search.prepared.tnf)
+        for event in self.search.events():
+            self.is_finished = isinstance(event, Finished)
+            yield event
+
+    def dump(self, prepared: Prepared, path: str) -> None:
+        """Writes the prepared model to a file, where that is wanted instead of a search."""
+        write_file(prepared.tnf, path)
+        self.proving.give_up("--dump-tnf writes the model instead of searching")
+
+    def conclude(self) -> None:
+        """Does what follows the answer: writes the proof of a search that has finished, or says why there is none.
+        A search that was left before leaves no file of a proof."""
+        if self.is_finished and self.search is not None:
+            self.proving.end(self.search.engine, self.interrupt)
+        else:
+            self.proving.discard()
 
     def so_far(self, n_solutions: int, best: float | None) -> Finished:
         """The result of Search.so_far; the search must have begun."""
@@ -127,6 +141,9 @@ class Run:
         return self.search.so_far(n_solutions, best)
 
     def close(self) -> None:
-        """Frees the resources of the search."""
-        if self.search is not None:
-            self.search.close()
+        """Concludes the run, and frees the resources of the search."""
+        try:
+            self.conclude()
+        finally:
+            if self.search is not None:
+                self.search.close()

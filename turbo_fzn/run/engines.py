@@ -157,6 +157,20 @@ def learners_bytes(options: Options) -> int | None:
     return None if limit is None else limit // 4
 
 
+def warn_of_memory(tnf: TNF, options: Options, decision: Decision) -> None:
+    """Says what may help a search that has ended by itself, and is not complete: learners leave it where they have too
+    little memory, and of some models they alone know all constraints."""
+    if not tnf.needs_learners:
+        return
+    ways = ["--learn off, which states all constraints by rows"]
+    if len(decision.learners) > 1:
+        ways.insert(0, "one thread (-p 1), which has the memory of all")
+    if learners_bytes(options) is not None:
+        ways.insert(0, f"a larger {'--memory' if options.memory is not None else '--memory-limit'}")
+    said = "the search ends early, since its learners have too little memory, and nothing else can search this model"
+    log.warning("%s; what may help: %s", said, "; ".join(ways))
+
+
 def _gpu_settings(decision: Decision, options: Options) -> Settings:
     """The settings of the GPU engine; 0 blocks let it choose. Most blocks search neighbourhoods, unless excluded."""
     return Settings(

@@ -1,15 +1,20 @@
-"""The proof of a search, if one is wanted (`--proof`)."""
+"""The proof of a run, if one is wanted (`--proof`): begun before the search, written behind the answer.
+
+A run leaves a proof, or no file of one, and says why; a run that ends with an error says only that.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options.options import Options
-from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.read.files import model_of_proof, remove_file
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.read.files import forget_proof
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
@@ -18,26 +23,54 @@ if TYPE_CHECKING:
 log = logging.getLogger("turbo_fzn")
 
 
-def begin_proof(tnf: TNF, options: Options) -> Proof | None:
-    """Encodes the model, so that what cannot be logged is known before the search. Raises UnsupportedError for it."""
-    if options.proof is None or tnf.infeasible:
-        return None
-    from turbo_fzn.proof.proof import Proof
+class Proving:
+    """The proof that the options of a run ask for. `is_over`: there is nothing left to write or to say."""
 
-    return Proof(tnf, options.proof)
+    def __init__(self, options: Options):
+        self.path = options.proof
+        self.proof: Proof | None = None
+        self.is_over = self.path is None
 
+    def begin(self, tnf: TNF) -> None:
+        """Encodes the model, so that what cannot be logged is known before the search. Raises UnsupportedError for it,
+        and UsageError where the files cannot be written."""
+        if self.path is not None and not tnf.infeasible:
+            from turbo_fzn.proof.proof import Proof
 
-def discard_proof(proof: Proof | None) -> None:
-    """Removes the files of a run that has been refused."""
-    if proof is not None:
-        for path in (proof.path, model_of_proof(proof.path)):
-            remove_file(path)
+            self.proof = Proof(tnf, self.path)
 
+    def end(self, engine: Engine | None, interrupt: Interrupt) -> None:
+        """Writes the proof of a search that has ended, unless there is a stop; the engine is closed."""
+        if self.is_over:
+            return
+        if self.proof is not None and isinstance(engine, CpuEngine) and engine.log is not None:
+            engine.close()
+            self.proof.write(engine.log, interrupt)
+            self.is_over = True
+        else:
+            self.give_up("the model is refuted before the search, which is not logged")
 
-def end_proof(proof: Proof | None, options: Options, engine: Engine | None, interrupt: Interrupt) -> None:
-    """Writes the proof, after the answer, unless there is a stop; the engine is closed."""
-    if proof is not None and isinstance(engine, CpuEngine) and engine.log is not None:
-        engine.close()
-        proof.write(engine.log, interrupt)
-    elif options.proof is not None:
-        log.warning("--proof: no proof is written: the model is refuted before the search, which is not logged")
+    def give_up(self, why: str = "the run has been stopped before that") -> None:
+        """Says why there is no proof, and leaves no file of it; nothing where all is over. May be called in a signal
+        handler."""
+        if not self.is_over:
+            self.discard()
+            log.warning("--proof: no proof is written: %s", why)
+
+    def discard(self) -> None:
+        """Leaves no file of a proof that is not over, without a word."""
+        if not self.is_over:
+            forget_proof(self.path)
+        self.is_over = True
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """A context whose errors are errors of the run."""
+        try:
+            yield
+        except Interrupted:
+            self.give_up()
+            raise
+        except Exception:
+            self.discard()
+            raise

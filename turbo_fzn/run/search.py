@@ -24,7 +24,7 @@ from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.run import report
 from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
-from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine
+from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine, warn_of_memory
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.live import Live
 from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
@@ -210,8 +210,7 @@ class Search:
         self.close_engine()
         start = time.monotonic()
         with progress.stage("engine"):
-            job = Job(tnf, self.judge.exports, self.options, limit)
-            self.engine = engine = make_engine(job, self.decision)
+            self.engine = engine = make_engine(Job(tnf, self.judge.exports, self.options, limit), self.decision)
         if "engineTime" not in self.prepared.times:
             self.prepared.times["engineTime"] = time.monotonic() - start
             self.start = time.monotonic()
@@ -219,8 +218,9 @@ class Search:
         sense = 0 if self.objective_is_fixed else tnf.sense
         self.live = Live(self.start, sense, self.sampled, self.options.verbose, self.meaning)
         self.interrupt.settle()
-        complete = yield from self.drive(engine, make_choice(engine), limit)
-        complete = complete or self.is_proved()
+        complete = (yield from self.drive(engine, make_choice(engine), limit)) or self.is_proved()
+        if not (complete or self.interrupt or self.has_enough(limit)):
+            warn_of_memory(tnf, self.options, self.decision)
         if self.has_enough(limit) or not complete:
             return False
         self.shape["provedBy"] = engine.prover or "relaxation"

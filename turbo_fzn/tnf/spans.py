@@ -205,7 +205,7 @@ class _Spans:
         c, p, q = gap - self.place[p] + self.place[q], self.number[p], self.number[q]
         fits = (p >= 0) & (q >= 0)
         key = p * len(self.things) + q
-        fits &= self.keys[np.searchsorted(self.keys, key) % max(len(self.keys), 1)] == key
+        fits &= np.searchsorted(self.keys, key) < np.searchsorted(self.keys, key, "right")  # it is among them
         return s[fits], p[fits], q[fits], c[fits]
 
     def ends(self) -> Iterator[tuple[int, int]]:

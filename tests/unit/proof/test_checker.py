@@ -7,6 +7,8 @@ from random import Random
 
 import pytest
 
+from support.command import write
+from turbo_fzn.command.actions import check_proof
 from turbo_fzn.proof.checker import Refused, Verdict, check
 
 FORMULA = """* a comment
@@ -15,6 +17,7 @@ min: 1 aa 2 bb ;
 2 ~aa 1 cc >= 1 ;
 1 bb 1 ~cc >= 1 ;
 """
+PROOF_END = "end pseudo-Boolean proof\n"
 END = "output NONE\nconclusion NONE\nend pseudo-Boolean proof\n"
 
 
@@ -87,6 +90,40 @@ def test_a_text_that_is_no_proof():
             check(FORMULA.splitlines(), text.splitlines())
     with pytest.raises(Refused, match="not found: end"):
         check(FORMULA.splitlines(), ["pseudo-Boolean proof version 2.0", *END.splitlines()[:-1]])
+
+
+def test_text_behind_the_end_is_refused():
+    proof = ["pseudo-Boolean proof version 2.0", *END.splitlines(), "", "* a comment"]
+    assert check(FORMULA.splitlines(), proof).conclusion == "NONE"
+    for more in ("rup 1 bb >= 1 ;", "end pseudo-Boolean proof"):
+        with pytest.raises(Refused, match="behind the end"):
+            check(FORMULA.splitlines(), [*proof, more])
+
+
+STEPS = "soli ~aa bb ~cc\nrup 1 bb >= 1 ;\nrup >= 1 ; ~ 4 5"
+TWICE = "rup 1 bb >= 1 ;\npol 4 2 *"
+SAID = "* a comment\n* {}objective = {} + what is minimised here\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "steps", "conclusion", "words"),
+    [
+        ("", STEPS, "BOUNDS 2 : 6 2", "OPTIMAL_SOLUTION, objective 2"),
+        (SAID.format("", 53), STEPS, "BOUNDS 2 : 6 2", "OPTIMAL_SOLUTION, objective 55"),
+        (SAID.format("-", -57), STEPS, "BOUNDS 2 : 6 2", "OPTIMAL_SOLUTION, objective 55"),
+        (SAID.format("", 53), STEPS, "BOUNDS 1 : 6 3", "SATISFIED, objective 56, and none is better than 54"),
+        (SAID.format("-", -57), TWICE, "BOUNDS 2 : 5 INF", "UNKNOWN, the objective is at most 55"),
+        (SAID.format("", 53), TWICE, "BOUNDS 2 : 5 INF", "UNKNOWN, the objective is at least 55"),
+        (SAID.format("", 53), "", "NONE", "UNKNOWN"),
+        ("1 ~bb >= 1 ;\n", "rup >= 1 ;", "BOUNDS INF : 5 INF", "UNSATISFIABLE"),
+    ],
+)
+def test_the_status_and_the_objective_are_those_of_the_model(tmp_path, capsys, said, steps, conclusion, words):
+    formula = f"{said}{FORMULA}" if said.startswith("*") else f"{FORMULA}{said}"
+    proof = f"pseudo-Boolean proof version 2.0\nf\n{steps}\noutput NONE\nconclusion {conclusion}\n"
+    paths = [str(write(tmp_path, text, name)) for text, name in ((formula, "a.opb"), (proof + PROOF_END, "a.pbp"))]
+    assert check_proof(*paths) == 0
+    assert capsys.readouterr().out == f"verified: {words} ({len(steps.splitlines()) + 1} steps)\n"
 
 
 NAMES = ("aa", "bb", "cc", "dd")

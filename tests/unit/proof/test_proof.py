@@ -39,7 +39,7 @@ def test_a_stop_ends_the_writing_and_leaves_no_part_of_a_proof(tmp_path, caplog,
         interrupt.request()
     with caplog.at_level(logging.WARNING):
         Proof(TNF, str(path)).write(learned, interrupt)
-    assert path.exists() != stopped
+    assert path.exists() != stopped and path.with_suffix(".opb").exists() != stopped
     assert caplog.messages == ["--proof: no proof is written: the run has been stopped before that"] * stopped
 
 

@@ -15,6 +15,7 @@ from support.small_tnf import check_simplified
 from support.span_models import FORMS, TEXT_FORMS, Sheet, Text, refuted, rows_of, sheets, state_pair, stretched, texts
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.tnf import spans
 from turbo_fzn.tnf.simplify import simplify
 from turbo_fzn.tnf.spans import stretch
 
@@ -25,6 +26,17 @@ from turbo_fzn.tnf.spans import stretch
 def test_no_solution_is_below_a_bound(sheet):
     tnf = sheet.tnf()
     for variable, bound in stretched(tnf).items():
+        assert refuted(tnf, variable, bound), (variable, bound)
+
+
+@given(sheets(), st.sampled_from((1, 2)))
+def test_no_solution_is_below_a_bound_where_few_things_are_looked_at(sheet, most):
+    """Also where no two of them are neighbours."""
+    tnf = sheet.tnf()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(spans, "MOST_THINGS", most)
+        found = stretched(tnf)
+    for variable, bound in found.items():
         assert refuted(tnf, variable, bound), (variable, bound)
 
 
@@ -102,6 +114,20 @@ def test_lengths_beyond_any_bound_are_no_contradiction(exponent):
     variables, bounds = stretch(rows_of(lowered.tnf), low, high)
     found = dict(zip(variables.tolist(), bounds.tolist()))
     assert found[lowered.origin["m"]] == 4 * min(2**exponent, 2**40)
+
+
+def test_more_things_than_are_looked_at_none_of_them_neighbours(monkeypatch):
+    """The first things of pairs of equal weight are looked at."""
+    monkeypatch.setattr(spans, "MOST_THINGS", 16)
+    sheet, n = Sheet(), spans.MOST_THINGS + 1
+    length, s = sheet.constant(2), sheet.variable(0, 100)
+    firsts, seconds = ([sheet.variable(0, 50) for _ in range(n)] for _ in range(2))
+    for first, second in zip(firsts, seconds):
+        ends = sheet.sum(first, length), sheet.sum(second, length)
+        sheet.either("or", (ends[0], second), (ends[1], first))
+    sheet.holds(ends[0], sheet.sum(s, second))
+    tnf = sheet.tnf()
+    assert [len(column) for column in stretch(rows_of(tnf), tnf.lower, tnf.upper)] == [0, 0]
 
 
 # ---- what is found
