@@ -173,7 +173,7 @@ def test_what_cannot_be_measured_is_refused_before_the_first_run(call, monkeypat
     arguments = [word.format(model=CORPUS / "golomb.fzn") for word in call[1:]]
     monkeypatch.setattr(sys, "argv", [call[0], *arguments])
     with pytest.raises(SystemExit) as end:
-        runpy.run_module(f"turbo_fzn.{call[0]}", run_name="__main__")  # as `python -m` does
+        runpy.run_module(f"lab.{call[0]}", run_name="__main__")  # as `python -m` does
     said = capsys.readouterr()
     assert end.value.code == 2 and "error: " in said.err and "golomb " not in said.out
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_measured_is_refused_before_the_first_run(call, monkeypat
 def test_a_file_that_cannot_be_read_does_not_end_the_others(tool, tmp_path):
     (tmp_path / "a.fzn.gz").write_bytes(b"no gzip")
     (tmp_path / "b.fzn").write_text((CORPUS / "golomb.fzn").read_text())
-    call = [sys.executable, "-m", f"turbo_fzn.{tool}", str(tmp_path), "--seconds", str(PATIENCE), "--arch", "cpu"]
+    call = [sys.executable, "-m", f"lab.{tool}", str(tmp_path), "--seconds", str(PATIENCE), "--arch", "cpu"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE)
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line}
     assert done.returncode == 1 and "error: " in lines["a"] and "OPTIMAL_SOLUTION" in lines["b"]

@@ -257,7 +257,7 @@ def test_columns_are_filled_alike():
 def test_a_file_that_is_none_of_ours_is_refused(tool, text, tmp_path):
     path = tmp_path / "runs.json"
     path.write_text(text)
-    call = [sys.executable, "-m", f"turbo_fzn.{tool}", "--compare", path, path]
+    call = [sys.executable, "-m", f"lab.{tool}", "--compare", path, path]
     done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, env=environment())
     assert done.returncode == 2 and "not what --json has written" in done.stderr
 

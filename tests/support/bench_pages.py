@@ -14,7 +14,7 @@ from support.places import CORPUS
 
 def bench(tool: str, *arguments: object) -> str:
     """Runs the benchmark, and returns its output."""
-    call = [sys.executable, "-m", f"turbo_fzn.{tool}", *map(str, arguments)]
+    call = [sys.executable, "-m", f"lab.{tool}", *map(str, arguments)]
     done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE, env=environment())
     assert done.returncode == 0, done.stderr
     return done.stdout

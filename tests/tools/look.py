@@ -80,7 +80,7 @@ def make_pages() -> list[Path]:
     rulers = [FOLDER / f"golomb_{marks}.fzn" for marks in (9, 10, 11, 12)]
     for marks, ruler in zip((9, 10, 11, 12), rulers):
         ruler.write_text(golomb(marks))
-    bench, anytime = ([sys.executable, "-m", f"turbo_fzn.{name}"] for name in ("bench", "bench.anytime"))
+    bench, anytime = ([sys.executable, "-m", f"lab.{name}"] for name in ("bench", "bench.anytime"))
     some = [*rulers, *(CORPUS / f"{name}.fzn" for name in ("queens", "warehouse", "roster", "tsp"))]
     old, new = FOLDER / "old.json", FOLDER / "new.json"
     calls = {
