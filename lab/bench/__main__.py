@@ -1,3 +1,5 @@
+"""Nodes per second, as `python -m lab.bench`."""
+
 import sys
 
 from lab.bench import nodes, variants

@@ -12,6 +12,7 @@ import pytest
 
 from support.doc_commands import DOCUMENTS
 from support.places import ROOT
+from tools import house_map
 
 PLACE = {path: str(path.relative_to(ROOT)) for path in DOCUMENTS}
 SUFFIXES = ("py", "h", "cu", "cpp", "lark", "mzn", "md", "json", "cfg", "toml")
@@ -139,7 +140,8 @@ def test_every_source_that_a_source_speaks_of_exists(folder):
 def test_every_folder_that_the_architecture_names_exists():
     text = (ROOT / "docs" / "design" / "architecture.md").read_text(encoding="utf-8")
     folders = {word for code in inline_code(text) for word in code.split() if FOLDER.fullmatch(word)}
-    places = [ROOT, ROOT / "turbo_fzn", ROOT / "turbo_fzn" / "lower", ROOT / "kernels"]
+    package = ROOT / "turbo_fzn"
+    places = [ROOT, package, package / "lower", package / "engine", ROOT / "kernels"]
     assert folders and sorted(name for name in folders if not any((place / name).is_dir() for place in places)) == []
 
 
@@ -165,6 +167,13 @@ def test_every_name_of_a_module_that_is_named_is_defined_there(name):
     named = [match.groups() for match in matches if match[2] not in SUFFIXES and match[1] in modules]
     missing = [f"{module}.{attribute}" for module, attribute in named if attribute not in modules[module]]
     assert named and missing == []
+
+
+def test_the_map_of_files_is_printed_anew_and_every_source_has_a_head():
+    assert house_map.PAGE.read_text(encoding="utf-8") == house_map.page(), "python tests/tools/house_map.py --write"
+    headless = [path for place, ends in house_map.PLACES.items() for path in (ROOT / place).rglob("*")
+                if path.suffix in ends and not house_map.head_of(path)]  # fmt: skip
+    assert headless == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=PLACE.get)

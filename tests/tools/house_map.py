@@ -1,0 +1,81 @@
+"""Prints the map of the house, docs/design/files.md: each file of the package, the kernels and the lab, by its head.
+
+    python tests/tools/house_map.py            checks that the page is up to date
+    python tests/tools/house_map.py --write    writes it
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "design" / "files.md"
+PLACES = {"turbo_fzn": (".py",), "kernels": (".h", ".cu", ".cpp"), "lab": (".py",)}
+HEAD = """# Files
+
+Every file of the package, of the kernels and of the lab, with the first sentence of its head comment.
+[Architecture](architecture.md) says how they work together. Printed by `python tests/tools/house_map.py --write`; do
+not edit.
+"""
+BAR = "\\|"  # in a cell of a table
+SENTENCE = re.compile(r"(.*?[.:])(?:\s|$)")
+
+
+def head_of(path: Path) -> str:
+    """The head comment of a source on one line; empty if it has none."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return " ".join((ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].split())
+    lines = text.splitlines()
+    end = next((i for i, line in enumerate(lines) if not line.startswith("//")), len(lines))
+    paragraph = "\n".join(line.removeprefix("//").strip() for line in lines[:end]).split("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def first_sentence(text: str) -> str:
+    found = SENTENCE.match(text)
+    return (found[1] if found else text).rstrip(":.")
+
+
+def folders(place: str) -> Iterator[tuple[Path, list[Path]]]:
+    """Each folder of a place with its sources, none of them without a head."""
+    sources = [path for path in sorted((ROOT / place).rglob("*")) if path.suffix in PLACES[place] and head_of(path)]
+    for folder in sorted({path.parent for path in sources}):
+        yield folder, [path for path in sources if path.parent == folder]
+
+
+def page() -> str:
+    """The text of the page."""
+    parts = [HEAD]
+    for place in PLACES:
+        for folder, sources in folders(place):
+            package = folder / "__init__.py"
+            lines = [f"## {folder.relative_to(ROOT).as_posix()}/", ""]
+            if package in sources:
+                lines += [f"{first_sentence(head_of(package))}.", ""]
+            files = [path for path in sources if path != package]
+            lines += ["| file | head |", "|---|---|"] if files else []
+            lines += [f"| `{path.name}` | {first_sentence(head_of(path)).replace('|', BAR)} |" for path in files]
+            parts.append("\n".join(lines).rstrip() + "\n")
+    return "\n".join(parts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write the page; without it, fail where it differs")
+    write = parser.parse_args().write
+    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    if write:
+        PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE.relative_to(ROOT)} {'written' if write else 'is stale: python tests/tools/house_map.py --write'}")
+    return 0 if write else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
