@@ -12,6 +12,7 @@ from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
+RELAXED = "with a relaxation beside the search"
 HYBRID = "with `--arch hybrid`"
 
 
@@ -86,6 +87,8 @@ GLOSSARY = (
     Entry("explanations", LEARNED, "rows that explained why they tightened a bound"),
     Entry("explanationLength", LEARNED, "mean number of premises of an explanation"),
     Entry("explanationErrors", LEARNED, "0, except in a faulty debug build"),
+    Entry("infeasiblePrograms", RELAXED, "linear programs that their solver found infeasible"),
+    Entry("infeasibleProgramsRefused", RELAXED, "those of them of which exact arithmetic could not prove it"),
     Entry("memoryRows", SEARCHED, "bytes of the rows of the model"),
     Entry("memoryWatches", SEARCHED, "bytes of the watch lists of the model"),
     Entry("memoryStore", SEARCHED, "bytes of the domains of one block, with flags"),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from support.relaxations import root_of
+from support.relaxations import beside_of, root_of, unsolved
 from turbo_fzn.bounds import beside as beside_module
 from turbo_fzn.bounds import root as root_module
 from turbo_fzn.bounds import tree as tree_module
@@ -99,6 +99,26 @@ def test_a_fixed_column_is_not_divided() -> None:
     point = np.where(np.arange(12) == 4, 2.5, np.where(np.arange(12) == 0, 1.0, 0.0))
     assert tree.choose(point, lower, upper, learn_nothing) == 4
     assert tree.choose(np.zeros(12), upper, upper, learn_nothing) is None
+
+
+def test_a_first_program_has_duals_though_nothing_better_is_left() -> None:
+    """The best solution was there before the relaxation. What proves it is for learners, too."""
+    beside = beside_of(STABLE)
+    beside.tell(-4)
+    root = unsolved(beside)
+    assert root.settle() is not None
+    assert root.value == -4.5 and root.proof is not None and beside.n_rays == 0
+
+
+def test_infeasible_programs_are_counted_with_those_that_are_not_proved(monkeypatch) -> None:
+    for is_proof in (True, False):
+        tree, beside = grown(STABLE)
+        if not is_proof:
+            monkeypatch.setattr(tree_module, "refute", lambda *arguments: None)
+        beside.tell(-3)
+        while tree.can_rise():
+            tree.step()
+        assert beside.best == -4 and beside.n_rays > 0 and (beside.n_refused > 0) != is_proof
 
 
 KNAPSACK = """
