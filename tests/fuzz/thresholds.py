@@ -206,6 +206,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.tree.MOST_PROBES": (1, 2),
     "bounds.tree.MOST_ROUNDS": (1, 2),
     "bounds.tree.PROBE_ITERATIONS": (0, 1),
+    "bounds.tree.PROBE_SECONDS": (0.0,),
     "bounds.tree.RELIABLE": (0, NEVER),
 }
 ENGINE: dict[str, Values] = {

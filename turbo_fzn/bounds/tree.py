@@ -35,6 +35,7 @@ MOST_CUTS_AT_ONCE = 20
 MOST_PROBES = 8  # of a node
 RELIABLE = 2  # gains of a column on each side, and it is probed no more
 PROBE_ITERATIONS = 100
+PROBE_SECONDS = 0.05  # of work, of one side: an iteration of a large program takes long
 MOST_GAIN = 1e15  # more is none
 NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
 
@@ -181,7 +182,7 @@ class Tree:
         for side, ends in ((0, upper), (1, lower)):
             end, ends[column] = int(ends[column]), below + side
             self.program.restrict(lower, upper)
-            answer = self.program.solve_by("simplex", PROBE_ITERATIONS)
+            answer = self.program.look(PROBE_ITERATIONS, self.listener.work_time, PROBE_SECONDS)
             if answer.outcome is Outcome.INFEASIBLE or len(answer.values):
                 gain = most if answer.outcome is Outcome.INFEASIBLE else min(self.objective(answer) - before, most)
                 self.count(side, column, gain, abs(float(values[column]) - below - side))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -150,6 +151,25 @@ def test_a_probe_learns_and_leaves_the_program_as_it_was() -> None:
     assert all(np.array_equal(now, then) for now, then in zip((tree.program.lower, tree.program.upper), ends))
     after = tree.program.solve()
     assert np.array_equal(after.values, before.values) and tree.program.meter.iterations <= 1
+
+
+@pytest.mark.parametrize(("pace", "least", "most"), [(0.0, 6, 200), (1.0, 2, 4)])
+def test_a_probe_ends_when_its_time_is_over(pace: float, least: int, most: int) -> None:
+    """From a basis of slacks it has far to go. The clock moves on at each look."""
+    tree, beside = grown(KNAPSACK.replace("0..3", "0..9"))
+    before = tree.program.solve()
+    basis = tree.program.basis()
+    status = type(basis.col_status[0])
+    basis.col_status = [status.kLower] * len(basis.col_status)
+    basis.row_status = [status.kBasic] * len(basis.row_status)
+    tree.program.start_from(basis)
+    clock, meter = itertools.count(), tree.program.meter
+    spent: list[float] = []
+    is_over = meter.is_over
+    meter.account = spent.append
+    beside.work_time = lambda: pace * next(clock)  # type: ignore[method-assign]
+    tree.probe(0, before.values + 0.5, tree.objective(before), basis)
+    assert least <= round(sum(spent) / meter.unit) <= most and meter.is_over is is_over
 
 
 @pytest.mark.parametrize("rounds", [1, tree_module.MOST_ROUNDS])
