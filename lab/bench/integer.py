@@ -92,6 +92,23 @@ solve maximize sum (i in 1..{candidates}) (value[i] * bool2int(taken[i]));
 """
 
 
+def tables(random: Random, variables: int = 9, values: int = 48, cycles: int = 3) -> str:
+    """A weighted constraint network: pairs of variables have a cost, which a table says for each pair of values. The
+    pairs are those of a tree, and so many more."""
+    pairs = [(random.randrange(j), j) for j in range(1, variables)]
+    others = [(i, j) for j in range(variables) for i in range(j) if (i, j) not in pairs]
+    pairs += random.sample(others, cycles)
+    constraints = []
+    for number, (i, j) in enumerate(pairs, 1):
+        rows = [[a, b, random.randint(0, 999)] for a in range(1, values + 1) for b in range(1, values + 1)]
+        constraints.append(f"constraint table([x[{i + 1}], x[{j + 1}], cost[{number}]], {matrix(rows)});\n")
+    return f"""include "table.mzn";
+array [1..{variables}] of var 1..{values}: x;
+array [1..{len(pairs)}] of var 0..999: cost;
+{"".join(constraints)}solve minimize sum (cost);
+"""
+
+
 MODELS: dict[str, Callable[[Random], str]] = {
     "routes": routes,
     "assignment30": partial(assignment, jobs=30),
@@ -99,6 +116,7 @@ MODELS: dict[str, Callable[[Random], str]] = {
     "layout": layout,
     "intervals": intervals,
     "shifts": shifts,
+    "tables": tables,
 }
 
 

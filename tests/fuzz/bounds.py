@@ -27,6 +27,7 @@ from turbo_fzn.base.errors import TurboError
 from turbo_fzn.bounds import beside, probing, root, tree
 from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.farkas import refute
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.linearise import linearise
 from turbo_fzn.bounds.listener import NO_SOLUTION
@@ -201,8 +202,8 @@ def certifiers(watch: Watch) -> Changes:
     """A Certifier that is checked."""
     certify, build = Certifier.certify, Certifier.__init__
 
-    def certify_and_check(self, duals, lower, upper, objective=1):  # type: ignore[no-untyped-def]
-        certificate = certify(self, duals, lower, upper, objective)
+    def certify_and_check(self, duals, lower, upper, objective=1, fine=False):  # type: ignore[no-untyped-def]
+        certificate = certify(self, duals, lower, upper, objective, fine)
         watch.certificate(self.rows, certificate, lower, upper)
         return certificate
 
@@ -223,6 +224,12 @@ def inferences(watch: Watch) -> Changes:
         watch.fixed((lower, upper), after, most)
         return columns, lows, highs
 
+    def refute_and_check(certifier, ray, lower, upper):  # type: ignore[no-untyped-def]
+        certificate = refute(certifier, ray, lower, upper)
+        if certificate is not None and any(is_in(point, (lower, upper)) for point in watch.better()):
+            raise Unsound("a ray refutes a box with a better solution")
+        return certificate
+
     def reason_and_check(multipliers, rows, lower, upper, places):  # type: ignore[no-untyped-def]
         reason = reason_of(multipliers, rows, lower, upper, places)
         watch.reason(reason, places)
@@ -237,6 +244,8 @@ def inferences(watch: Watch) -> Changes:
     return [
         (root, "fix", fix_and_check),
         (tree, "fix", fix_and_check),
+        (root, "refute", refute_and_check),
+        (tree, "refute", refute_and_check),
         (root, "probe", probe_and_check),
         (beside, "reason_of", reason_and_check),
     ]

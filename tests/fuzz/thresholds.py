@@ -141,6 +141,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.encoding.VALUES_PER_LITERAL": (1, 100),
     "bounds.energy.MOST_PAIRS": (0, 1, 2),
     "bounds.energy.MOST_STEPS": (0, 1),
+    "bounds.farkas.LEAST_PART": (0.5,),
     "bounds.flows.MOST_CELLS": (0, 6),
     "bounds.flows.MOST_EDGES": (0, 6),
     "bounds.flows.MOST_LOOKED_AT": (0, 6),
@@ -205,6 +206,7 @@ BOUNDS: dict[str, Values] = {
     "bounds.tree.MOST_PROBES": (1, 2),
     "bounds.tree.MOST_ROUNDS": (1, 2),
     "bounds.tree.PROBE_ITERATIONS": (0, 1),
+    "bounds.tree.PROBE_SECONDS": (0.0,),
     "bounds.tree.RELIABLE": (0, NEVER),
 }
 ENGINE: dict[str, Values] = {
@@ -249,6 +251,7 @@ KEPT: dict[str, str] = {
         engine.abi.abi engine.abi.float_abi engine.contract engine.abi.records engine.abi.header run.profiler
         run.bounding.RELAXATION
         bounds.certificate.LARGEST_MULTIPLIER bounds.certificate.SAFE_SUM bounds.certificate.LEAST_DENOMINATOR
+        bounds.certificate.FINEST
         bounds.cuts.EXACT bounds.cuts.SAFE_PRODUCT bounds.envelopes.LARGEST_INTEGER ranks.world
         engine.layout.strategies.MAX_LEVELS
         engine.layout.layout.BYTES_A_ROW run.unbounded.LEAP run.unbounded.LARGEST_FLOAT""",

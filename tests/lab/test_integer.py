@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import permutations
+from itertools import permutations, product
 from random import Random
 
 from lab.bench import integer
@@ -46,3 +46,17 @@ def test_the_shortest_routes_are_those_that_trying_all_orders_finds(minizinc, mo
 def test_every_model_is_drawn_from_the_seed() -> None:
     for make in integer.MODELS.values():
         assert make(Random(1)) == make(Random(1)) != make(Random(2))
+
+
+@needs_minizinc
+def test_the_least_sum_of_tables_is_that_which_trying_all_values_finds(minizinc, model) -> None:
+    text = integer.tables(Random(1), variables=4, values=4, cycles=1)
+    costs = {}
+    for i, j, cells in re.findall(r"table\(\[x\[(\d)\], x\[(\d)\], .*?\[\| (.*?) \|\]", text):
+        rows = [tuple(map(int, row.split(","))) for row in cells.split("|")]
+        costs[int(i) - 1, int(j) - 1] = {(a, b): cost for a, b, cost in rows}
+    assert len(costs) == 4
+    least = min(sum(cost[x[i], x[j]] for (i, j), cost in costs.items()) for x in product(range(1, 5), repeat=4))
+    done = minizinc("--arch", "cpu", "-p", 2, "-f", "-s", model(text), timeout=PATIENCE)
+    assert "==========" in done.stdout
+    assert int(re.findall(r"objective=(\d+)", done.stdout)[-1]) == least

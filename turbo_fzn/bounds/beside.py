@@ -96,6 +96,7 @@ class Bounder(ABC):
         self.telling = threading.Lock()
         self.stopped = False
         self.n_nodes = self.n_cuts = 0
+        self.n_rays = self.n_refused = 0  # of infeasible programs; those that are no exact proof
         self.fault: Exception | None = None
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
 
@@ -211,6 +212,10 @@ class Bounder(ABC):
     def meaning(self, bound: int) -> float:
         """The objective, in the model's units, whose sense * objective is `bound`."""
         return self.sense * bound
+
+    def count_ray(self, is_proof: bool) -> None:
+        self.n_rays += 1
+        self.n_refused += not is_proof
 
     def say(self, what: str) -> None:
         seconds = self.now() - self.began

@@ -25,6 +25,7 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
 
 DENOMINATOR = 2**30
+FINEST = 2**60  # denominator of multipliers in 64 bits, whose sums take Python's integers
 LEAST_DENOMINATOR = 2**12
 LARGEST_MULTIPLIER = 2.0**62  # larger duals are taken for errors
 SAFE_SUM = 2.0**61
@@ -72,23 +73,35 @@ class Certifier:
         self.largest = float(self.sizes.max(initial=1.0))
         self.without_lower, self.without_upper = rows.lower <= -INFINITY, rows.upper >= INFINITY
 
-    def certify(self, duals: np.ndarray, lower: np.ndarray, upper: np.ndarray, objective: int = 1) -> Certificate:
-        """The certificate of these duals (float [m]) within these bounds (int64 [n])."""
-        denominator, multipliers = self.integers(duals)
+    def certify(
+        self, duals: np.ndarray, lower: np.ndarray, upper: np.ndarray, objective: int = 1, fine: bool = False
+    ) -> Certificate:
+        """The certificate of these duals (float [m]) within these bounds (int64 [n]). `fine`: with the least rounding,
+        which takes longer."""
+        denominator, multipliers = self.integers(duals, fine)
         reduced = self.combine(multipliers)
         cost = objective * denominator * self.relaxation.sense
         reduced[self.relaxation.objective] += cost
         side = self.side(multipliers)
         return Certificate(denominator, multipliers, reduced, side, least(reduced, lower, upper, side), objective)
 
-    def integers(self, duals: np.ndarray) -> tuple[int, np.ndarray]:
+    def total(self, duals: np.ndarray, column: int) -> float:
+        """The column's coefficient in the sum of the rows."""
+        place = np.searchsorted(self.present, column)
+        if place == len(self.present) or self.present[place] != column:
+            return 0.0
+        entries = slice(self.first[place], self.first[place + 1] if place + 1 < len(self.first) else None)
+        return float(duals[self.row_of[entries]] @ self.values[entries])
+
+    def integers(self, duals: np.ndarray, fine: bool = False) -> tuple[int, np.ndarray]:
         """(denominator, multipliers) of the rounded duals; 0 for one that is not finite or needs a missing side.
 
-        The denominator is as large as 64-bit sums allow, but no smaller than LEAST_DENOMINATOR."""
+        The denominator is as large as 64-bit sums allow, or `fine` 64-bit multipliers, but no smaller than
+        LEAST_DENOMINATOR."""
         usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / DENOMINATOR)
         duals = np.where(usable, duals, 0.0)
-        largest = max(float(np.abs(duals).max(initial=0.0)), 1.0) * self.largest
-        denominator = DENOMINATOR
+        largest = max(float(np.abs(duals).max(initial=0.0)), 1.0) * (1.0 if fine else self.largest)
+        denominator = FINEST if fine else DENOMINATOR
         while denominator > LEAST_DENOMINATOR and largest * denominator > SAFE_SUM:
             denominator //= 2
         multipliers = np.rint(duals * denominator).astype(np.int64)

@@ -115,25 +115,24 @@ class Cutter:
 
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """Cuts from a sum of rows with their slacks: sum of multiplier (row x + slack) = sum of multiplier * side."""
-        total: dict[int, int] = {}
+        total = sum_of(self.rows, multipliers)
+        if not 0 < len(total) <= MOST_ENTRIES:
+            return
         slacks: list[Slack] = []
         b = 0
         for number, multiplier in multipliers.items():
-            entries, low, high = self.rows.row(number)
+            low, high = int(self.rows.lower[number]), int(self.rows.upper[number])
             activity = float(self.activity[number])
             at_upper = high < INFINITY and (low <= -INFINITY or abs(high - activity) <= abs(low - activity))
             side, sign = (high, 1) if at_upper else (low, -1)
             b += multiplier * side
-            for column, value in entries.items():
-                total[column] = total.get(column, 0) + multiplier * value
             if low != high:
+                entries, _, _ = self.rows.row(number)
                 slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
-        total = {column: value for column, value in total.items() if value}
-        if 0 < len(total) <= MOST_ENTRIES:
-            for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same, of whatever rows
-                flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
-                entries = {column: flip * value for column, value in total.items()}
-                yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
+        for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same, of whatever rows
+            flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
+            entries = {column: flip * value for column, value in total.items()}
+            yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
 
     def round(
         self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
@@ -197,6 +196,26 @@ class Cutter:
         beyond = sum(value * self.point[column] for column, value in entries.items()) - side
         distance = beyond / sum(value * value for value in entries.values()) ** 0.5
         return Cut(entries, side, distance) if distance > LEAST_VIOLATION else None
+
+
+def sum_of(rows: LinearRows, multipliers: dict[int, int]) -> dict[int, int]:
+    """The coefficients, other than 0, of the sum of rows times multipliers. Most sums of a tableau are too long for a
+    cut, so they are summed up as arrays, in 64 bits where these are enough."""
+    numbers = np.fromiter(multipliers, np.int64, len(multipliers))
+    lengths = np.diff(rows.start)[numbers]
+    ends = np.cumsum(lengths)
+    places = np.repeat(rows.start[numbers] - ends + lengths, lengths) + np.arange(int(lengths.sum()))
+    columns, values = rows.columns[places], rows.values[places]
+    if len(columns) == 0:
+        return {}
+    is_small = sum(map(abs, multipliers.values())) * int(np.abs(values).max()) < SAFE_PRODUCT
+    kind = np.int64 if is_small else object
+    factors = np.repeat(np.array(list(multipliers.values()), kind), lengths)
+    order = np.argsort(columns, kind="stable")
+    used, first = np.unique(columns[order], return_index=True)
+    sums = np.add.reduceat((factors * values.astype(kind))[order], first)
+    kept = np.flatnonzero(sums)
+    return dict(zip(used[kept].tolist(), sums[kept].tolist()))
 
 
 def is_cut_off(factors: list[int], distances: list[float], b: int, d: int) -> bool:

@@ -2,7 +2,8 @@
 
 A solution chooses one row of a table, which gives the hull of the table (disjunctive programming, Balas 1979). A word
 that an automaton accepts is a flow of one unit through its unrolled states (Côté, Gendron and Rousseau 2007); the
-polytope of such flows is integral.
+polytope of such flows is integral. Where such hulls share a variable they share the truths of its values: together
+they are then the local polytope of a weighted constraint network (Schlesinger 1976; Werner, PAMI 2007).
 """
 
 from __future__ import annotations
@@ -87,14 +88,31 @@ def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[t
 
 
 def _tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
-    """Ties the term, and its truths where it has some, to the value of the one column that is 1."""
-    m.builder.add([*uses, (-1, term)], 0, 0)
-    if m.is_named(term) or m.is_small(term):
-        by_value: dict[int, list[Affine]] = {}
-        for value, column in uses:
-            by_value.setdefault(value, []).append(column)
-        for value, literal in (m.encoding.all_values(term) or {}).items():
-            m.builder.add([*((1, column) for column in by_value.get(value, ())), (-1, literal)], 0, 0)
+    """Records that the term has the value of the one column that is 1; `add_ties` adds the rows."""
+    m.hulls.setdefault(m.encoding.source(term).column, []).append((term, uses))
+
+
+def add_ties(m: Linearizer) -> None:
+    """Ties the terms of hulls to the columns that give them values: value by value where a variable has truths, or gets
+    them here, else by one sum. Hulls that share a variable know nothing of each other by the mean of its values."""
+    for column, hulls in m.hulls.items():
+        term, _ = hulls[0]
+        are_tied = len(hulls) > 1 or m.is_named(term) or m.is_small(term) or m.encoding.has_all(term)
+        for term, uses in hulls:
+            truths = m.encoding.all_values(term) if are_tied and column >= 0 else None
+            if truths is None:
+                m.builder.add([*uses, (-1, term)], 0, 0)
+            else:
+                _add_ties(m, truths, uses)
+
+
+def _add_ties(m: Linearizer, truths: dict[int, Affine], uses: list[tuple[int, Affine]]) -> None:
+    """Adds a row for each value: its truth is the sum of the columns that give it."""
+    by_value: dict[int, list[Affine]] = {}
+    for value, column in uses:
+        by_value.setdefault(value, []).append(column)
+    for value, literal in truths.items():
+        m.builder.add([*((1, column) for column in by_value.get(value, ())), (-1, literal)], 0, 0)
 
 
 # Paths

@@ -103,10 +103,13 @@ def _quiet_solver(meter: _Meter | _MipMeter, *kinds: Any) -> Any:
     return solver
 
 
-def solve(solver: Any) -> Answer:
+def solve(solver: Any, wants_ray: bool = True) -> Answer:
+    """Runs the solver. `wants_ray`: of an infeasible program, for which HiGHS may solve it again."""
     solver.run()
     status = solver.getModelStatus()
     if status == Status.kInfeasible:
+        if not wants_ray:
+            return Answer(Outcome.INFEASIBLE, np.empty(0), np.empty(0))
         _, exists, ray = solver.getDualRay()
         return Answer(Outcome.INFEASIBLE, np.empty(0), np.asarray(ray) if exists else np.empty(0))
     solution = solver.getSolution()
@@ -148,13 +151,23 @@ class Program:
                 break
         return answer
 
-    def solve_by(self, method: str, most_iterations: int) -> Answer:
+    def look(self, most_iterations: int, clock: Callable[[], float], seconds: float) -> Answer:
+        """The answer of a few iterations of the simplex method, without a ray, that end after so many seconds on the
+        clock, too."""
+        before, last = self.meter.is_over, clock() + seconds
+        self.meter.is_over = lambda: before() or clock() > last
+        try:
+            return self.solve_by("simplex", most_iterations, wants_ray=False)
+        finally:
+            self.meter.is_over = before
+
+    def solve_by(self, method: str, most_iterations: int, wants_ray: bool = True) -> Answer:
         """Solves the program by "simplex" or "ipm". The limit is that of the simplex method, which also turns an
         interior point into a vertex."""
         self.solver.setOptionValue("solver", method)
         self.solver.setOptionValue("simplex_iteration_limit", most_iterations)
         self.meter.begin(self.solver.getNumNz())
-        answer = solve(self.solver)
+        answer = solve(self.solver, wants_ray)
         self.meter.end(_iterations_of(self.solver.getInfo()))
         return answer
 

@@ -51,6 +51,7 @@ def _relax(m: Linearizer) -> Relaxation | None:
         return None
     _name_literals(m)
     _add_constraints(m)
+    flows.add_ties(m)
     _add_differences(m)
     _add_meetings(m)
     indices.add_places(m)

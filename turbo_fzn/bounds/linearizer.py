@@ -64,6 +64,8 @@ class Linearizer:
         self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
         self.relations: dict[tuple[str, int], Relation] = {}  # of tables, by name and width
         self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
+        # Of each column: its terms in hulls of tables and paths, with the 0-1 columns that give a term each value.
+        self.hulls: dict[int, list[tuple[Affine, list[tuple[int, Affine]]]]] = {}
         self.machines: list[Machine] = []
         self.steps: Steps | None = None
         self.places: list[tuple[list[int], list[Affine], int]] = []  # equations that may compute an index from others

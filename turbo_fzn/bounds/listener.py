@@ -36,6 +36,10 @@ class Listener(Protocol):
         """Takes the point (float [columns]) of a linear program, near which good solutions may be."""
         ...
 
+    def count_ray(self, is_proof: bool) -> None:
+        """Takes the end of an infeasible linear program: whether its ray proves exactly that nothing is in the box."""
+        ...
+
     def wants_reason(self) -> bool:
         """Whether a node should give a reason."""
         ...

@@ -7,6 +7,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import cuts
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.farkas import refute
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.probing import probe
@@ -52,7 +53,7 @@ class Root:
             return None
         self.lower, self.upper = box
         self.publish_interval()
-        self.program.restrict(self.lower, self.upper)
+        self.program.restrict(*(self.without_cutoff() if self.value == -np.inf else box))
         answer = self.program.solve()
         self.prove(answer)
         self.listener.account(NODE_SECONDS)
@@ -64,12 +65,22 @@ class Root:
             self.listener.offer(self.relaxation, answer.values)
         return answer
 
+    def without_cutoff(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds with the objective's end of the model, whatever the best solution is. A first program that asks
+        for a better solution may have no point, and then no duals to fix by and to give to learners."""
+        box = self.lower.copy(), self.upper.copy()
+        objective, side = self.relaxation.objective, int(self.relaxation.sense > 0)
+        box[side][objective] = (self.relaxation.lower, self.relaxation.upper)[side][objective]
+        return box
+
     def prove(self, answer: Answer) -> None:
-        if len(answer.duals) != len(self.rows):
-            return
+        is_whole = len(answer.duals) == len(self.rows)
         if answer.outcome is Outcome.INFEASIBLE:
-            refuted = refute(self.certifier, answer.duals, self.lower, self.upper) is not None
+            refuted = is_whole and refute(self.certifier, answer.duals, self.lower, self.upper) is not None
+            self.listener.count_ray(refuted)
             return self.publish(NO_SOLUTION) if refuted else None
+        if not is_whole:
+            return None
         certificate = self.certifier.certify(answer.duals, self.lower, self.upper)
         if certificate.bound is not None:
             self.publish(self.relaxation.round_up(certificate.bound))

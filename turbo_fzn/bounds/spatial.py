@@ -24,6 +24,7 @@ import numpy as np
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.envelopes import Box, Envelopes, Exact, Row, real_variables
+from turbo_fzn.bounds.farkas import within_one
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
 from turbo_fzn.tnf.language import FLOAT_MUL, MUL, TNF
 
@@ -47,6 +48,8 @@ class Search(Protocol):
     def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray) -> None: ...
 
     def is_done(self) -> bool: ...
+
+    def count_ray(self, is_proof: bool) -> None: ...
 
 
 class Tree:
@@ -94,8 +97,11 @@ class Tree:
         box = Box(self.tnf, *narrowed)
         rows = self.envelopes.rows(box)
         answer = self.solve(box, rows)
-        if answer.outcome is Outcome.INFEASIBLE and is_refuted(rows, box, answer.duals):
-            return
+        if answer.outcome is Outcome.INFEASIBLE:
+            refuted = is_refuted(rows, box, answer.duals)
+            self.search.count_ray(refuted)
+            if refuted:
+                return
         if answer.outcome is Outcome.OPTIMAL:
             bound = max(bound, self.prove(rows, box, answer.duals))
             self.search.offer(*narrowed, answer.values)
@@ -250,8 +256,8 @@ def scaled(number: Exact | None, scale: int) -> int:
 
 def is_refuted(rows: Sequence[Row], box: Box, ray: np.ndarray) -> bool:
     """Whether the ray, or its negation, proves that the box has no solution (Farkas)."""
-    largest = float(np.abs(ray).max(initial=0))
-    if not 0 < largest < np.inf:
+    scaled = within_one(ray)
+    if scaled is None:
         return False
-    found = (prove(rows, {}, box, direction) for direction in (ray / largest, -ray / largest))
+    found = (prove(rows, {}, box, direction) for direction in (scaled, -scaled))
     return any(least is not None and least > 0 for least in found)

@@ -22,6 +22,7 @@ import numpy as np
 
 from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.cuts import of_separators, select
+from turbo_fzn.bounds.farkas import refute
 from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.listener import NO_SOLUTION, Listener
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
@@ -34,6 +35,7 @@ MOST_CUTS_AT_ONCE = 20
 MOST_PROBES = 8  # of a node
 RELIABLE = 2  # gains of a column on each side, and it is probed no more
 PROBE_ITERATIONS = 100
+PROBE_SECONDS = 0.05  # of work, of one side: an iteration of a large program takes long
 MOST_GAIN = 1e15  # more is none
 NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
 
@@ -99,7 +101,7 @@ class Tree:
         for _ in range(MOST_ROUNDS):
             answer = self.program.solve()
             certificate = self.certify(answer, lower, upper)
-            if certificate is not None and certificate.refutes:
+            if certificate is not None and answer.outcome is Outcome.INFEASIBLE:
                 return self.give_reason(certificate)
             if certificate is not None and certificate.bound is not None and certificate.objective:
                 bound = max(bound, self.relaxation.round_up(certificate.bound))
@@ -141,11 +143,13 @@ class Tree:
         return lower, upper
 
     def certify(self, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
-        if len(answer.duals) != len(self.certifier.rows):
-            return None
+        """The certificate of a bound, or that nothing is in the box where the program is infeasible; None for none."""
+        is_whole = len(answer.duals) == len(self.certifier.rows)
         if answer.outcome is not Outcome.INFEASIBLE:
-            return self.certifier.certify(answer.duals, lower, upper)
-        return refute(self.certifier, answer.duals, lower, upper)
+            return self.certifier.certify(answer.duals, lower, upper) if is_whole else None
+        certificate = refute(self.certifier, answer.duals, lower, upper) if is_whole else None
+        self.listener.count_ray(certificate is not None)
+        return certificate
 
     def tighten(self, node: Node, certificate: Certificate | None, lower: np.ndarray, upper: np.ndarray) -> tuple:
         """Reduced-cost fixing within the node. Returns its changes with those of the fixing."""
@@ -178,7 +182,7 @@ class Tree:
         for side, ends in ((0, upper), (1, lower)):
             end, ends[column] = int(ends[column]), below + side
             self.program.restrict(lower, upper)
-            answer = self.program.solve_by("simplex", PROBE_ITERATIONS)
+            answer = self.program.look(PROBE_ITERATIONS, self.listener.work_time, PROBE_SECONDS)
             if answer.outcome is Outcome.INFEASIBLE or len(answer.values):
                 gain = most if answer.outcome is Outcome.INFEASIBLE else min(self.objective(answer) - before, most)
                 self.count(side, column, gain, abs(float(values[column]) - below - side))
@@ -245,15 +249,3 @@ def _know_nothing(column: int) -> None:
 
 def is_integral(values: np.ndarray) -> bool:
     return bool(np.all(np.abs(values - np.rint(values)) <= FRACTIONAL))
-
-
-def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
-    """A certificate that the box has no solution, from the ray or its negation; None where neither proves it."""
-    largest = float(np.abs(ray).max(initial=0.0))
-    if not 0 < largest < np.inf:
-        return None
-    for direction in (ray / largest, -ray / largest):
-        certificate = certifier.certify(direction, lower, upper, objective=0)
-        if certificate.refutes:
-            return certificate
-    return None

@@ -113,8 +113,8 @@ class Search:
     def finished(self, complete: bool, n_solutions: int, best: float | None, bound: float | None) -> Finished:
         if self.finders:
             self.shape["foundBy"] = report.shares(self.finders)
-        counts = self.prepared, self.counted, self.shape, self.start, n_solutions, best, bound
-        statistics, sense = report.final(*counts), self.prepared.tnf.sense
+        counts = self.prepared, self.counted, self.shape | report.relaxed(self.bounding), self.start
+        statistics, sense = report.final(*counts, n_solutions, best, bound), self.prepared.tnf.sense
         return Finished(complete, n_solutions, statistics, self.is_unbounded, sense, statistics["solveTime"])
 
     def halt(self) -> None:

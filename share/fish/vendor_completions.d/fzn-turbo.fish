@@ -1,4 +1,4 @@
-# Completion of fzn-turbo for fish; printed by turbo_fzn/manual.py.
+# Completion of fzn-turbo for fish; printed by turbo_fzn/command/manual.py.
 complete -c fzn-turbo -s a -d 'satisfaction: all solutions; optimisation: improving ones'
 complete -c fzn-turbo -l all-solutions -d 'satisfaction: all solutions; optimisation: improving ones'
 complete -c fzn-turbo -s n -r -d 'satisfaction: stop after this many solutions (0: all; default: 1)'

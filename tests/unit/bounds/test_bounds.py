@@ -24,6 +24,7 @@ from turbo_fzn.bounds.beside import Beside
 from turbo_fzn.bounds.certificate import Certifier, fix
 from turbo_fzn.bounds.cliques import Conflicts
 from turbo_fzn.bounds.cuts import Cutter, as_fractions
+from turbo_fzn.bounds.farkas import refute
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
 from turbo_fzn.bounds.tree import refute
@@ -143,6 +144,38 @@ def test_a_ray_refutes_whichever_way_it_points() -> None:
         assert refute(certifier, scale * ray, *box) is not None
     assert refute(certifier, np.array([-1.0, -1.0, -1.0, 1.4]), *box) is None
     assert refute(certifier, np.full(4, np.nan), *box) is None
+
+
+@pytest.mark.parametrize("sense", [1, -1])
+@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-20, -1e20, 1 / 3_000_017])
+def test_a_ray_keeps_the_multiplier_of_an_objective_of_large_coefficients(scale: float, sense: int) -> None:
+    """sense * z is the cost, which is 3,000,017 at least."""
+    rows = [({0: -sense, 1: 3_000_017, 2: 5_000_011}, 0, 0), ({1: 1, 2: 1}, 1, INFINITY)]
+    for end, is_refuted in ((3_000_016, True), (3_000_017, False)):
+        ends = sorted((0, sense * end))
+        relaxation = make_relaxation(rows, [ends[0], 0, 0], [ends[1], 1, 1], sense=sense)
+        ray = scale * np.array([-1.0, 3_000_017.0])
+        certificate = refute(Certifier(relaxation, relaxation.rows), ray, relaxation.lower, relaxation.upper)
+        assert (certificate is not None) == is_refuted
+
+
+@pytest.mark.parametrize(("factor", "noise"), [(7, 0.0), (7, 1e-9), (1_000_003, 0.0)])
+def test_a_ray_of_fractions_refutes_over_wide_domains(factor: int, noise: float) -> None:
+    """3 x - y >= 1, and parts of factor y >= 5 z >= 3 factor x, which no power of two divides."""
+    rows = [({1: 3, 2: -1}, 1, INFINITY), ({2: factor, 3: -5}, 0, INFINITY), ({3: 5, 1: -3 * factor}, 0, INFINITY)]
+    relaxation = make_relaxation(rows, [0] * 4, [10**9] * 4)
+    certifier = Certifier(relaxation, relaxation.rows)
+    ray = np.array([1.0, 1 / factor + noise, 1 / factor - noise])
+    assert refute(certifier, ray, relaxation.lower, relaxation.upper) is not None
+    assert refute(certifier, ray * [1, 1, 0.9], relaxation.lower, relaxation.upper) is None
+
+
+@given(programs())
+def test_a_ray_refutes_no_box_with_a_solution(program: tuple[Relaxation, np.ndarray]) -> None:
+    relaxation, ray = program
+    certifier = Certifier(relaxation, relaxation.rows)
+    if refute(certifier, ray, relaxation.lower, relaxation.upper) is not None:
+        assert not points_of(relaxation)
 
 
 # ---- cuts

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from support.relaxations import root_of
+from support.relaxations import beside_of, root_of, unsolved
 from turbo_fzn.bounds import beside as beside_module
 from turbo_fzn.bounds import root as root_module
 from turbo_fzn.bounds import tree as tree_module
@@ -101,6 +102,26 @@ def test_a_fixed_column_is_not_divided() -> None:
     assert tree.choose(np.zeros(12), upper, upper, learn_nothing) is None
 
 
+def test_a_first_program_has_duals_though_nothing_better_is_left() -> None:
+    """The best solution was there before the relaxation. What proves it is for learners, too."""
+    beside = beside_of(STABLE)
+    beside.tell(-4)
+    root = unsolved(beside)
+    assert root.settle() is not None
+    assert root.value == -4.5 and root.proof is not None and beside.n_rays == 0
+
+
+def test_infeasible_programs_are_counted_with_those_that_are_not_proved(monkeypatch) -> None:
+    for is_proof in (True, False):
+        tree, beside = grown(STABLE)
+        if not is_proof:
+            monkeypatch.setattr(tree_module, "refute", lambda *arguments: None)
+        beside.tell(-3)
+        while tree.can_rise():
+            tree.step()
+        assert beside.best == -4 and beside.n_rays > 0 and (beside.n_refused > 0) != is_proof
+
+
 KNAPSACK = """
 array [1..6] of var 0..3: x :: output_array([1..6]) = [a,b,c,d,e,f];
 var 0..3: a; var 0..3: b; var 0..3: c; var 0..3: d; var 0..3: e; var 0..3: f; var 0..999: total;
@@ -130,6 +151,25 @@ def test_a_probe_learns_and_leaves_the_program_as_it_was() -> None:
     assert all(np.array_equal(now, then) for now, then in zip((tree.program.lower, tree.program.upper), ends))
     after = tree.program.solve()
     assert np.array_equal(after.values, before.values) and tree.program.meter.iterations <= 1
+
+
+@pytest.mark.parametrize(("pace", "least", "most"), [(0.0, 6, 200), (1.0, 2, 4)])
+def test_a_probe_ends_when_its_time_is_over(pace: float, least: int, most: int) -> None:
+    """From a basis of slacks it has far to go. The clock moves on at each look."""
+    tree, beside = grown(KNAPSACK.replace("0..3", "0..9"))
+    before = tree.program.solve()
+    basis = tree.program.basis()
+    status = type(basis.col_status[0])
+    basis.col_status = [status.kLower] * len(basis.col_status)
+    basis.row_status = [status.kBasic] * len(basis.row_status)
+    tree.program.start_from(basis)
+    clock, meter = itertools.count(), tree.program.meter
+    spent: list[float] = []
+    is_over = meter.is_over
+    meter.account = spent.append
+    beside.work_time = lambda: pace * next(clock)  # type: ignore[method-assign]
+    tree.probe(0, before.values + 0.5, tree.objective(before), basis)
+    assert least <= round(sum(spent) / meter.unit) <= most and meter.is_over is is_over
 
 
 @pytest.mark.parametrize("rounds", [1, tree_module.MOST_ROUNDS])

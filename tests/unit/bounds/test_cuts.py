@@ -6,10 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import cuts
-from turbo_fzn.bounds.cuts import Cut, Cutter, select
+from turbo_fzn.bounds.cuts import Cut, Cutter, select, sum_of
 from turbo_fzn.bounds.relaxation import LinearRows
 
 
@@ -43,3 +45,15 @@ def test_no_cut_of_a_row_is_lost_by_the_look_before_it_is_made(monkeypatch, size
             patch.setattr(cuts, "is_cut_off", lambda factors, distances, b, d: b % d != 0)
             assert of_rows(Random(seed), size) == found
     assert n_found > 50
+
+
+@given(st.data())
+def test_a_sum_of_rows_is_that_of_their_coefficients(data: st.DataObject) -> None:
+    numbers = st.one_of(st.integers(-3, 3), st.integers(-(2**31), 2**31)).filter(bool)
+    entries = st.dictionaries(st.integers(0, 4), numbers, min_size=1)
+    rows = data.draw(st.lists(entries, min_size=1, max_size=5))
+    factors = st.one_of(st.integers(-3, 3), st.integers(-(2**40), 2**40)).filter(bool)
+    multipliers = data.draw(st.dictionaries(st.integers(0, len(rows) - 1), factors))
+    expected = {c: sum(factor * rows[row].get(c, 0) for row, factor in multipliers.items()) for c in range(5)}
+    found = sum_of(LinearRows.of([(row, 0, 1) for row in rows]), multipliers)
+    assert found == {column: value for column, value in expected.items() if value}
