@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Judge:
         self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
+        self.is_told = False  # that a solution is only one within the precision
         self.undecided = 0  # boxes that may contain a solution, but are none within the precision
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
@@ -95,7 +97,7 @@ class Judge:
         trusted = self.checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
         for found in batch:
             if trusted or self._check_one(found):
-                yield found
+                yield self._exact(found) if self.floats and self.checker is not None else found
 
     def _is_bounded(self, found: Found) -> bool:
         """Whether the box has finite bounds everywhere: otherwise it contains numbers that a store cannot hold, and an
@@ -124,6 +126,45 @@ class Judge:
         self.undecided += 1
         log.info("a box is too wide: %s", missed)
         return False
+
+    def _exact(self, found: Found) -> Found:
+        """A solution within the precision as a point at which all comparisons hold exactly, if one is found; else it is
+        said that they do not."""
+        from turbo_fzn.run.exact import Reader, find_exact  # only here: few models have floats
+
+        assert self.checker is not None, "asked by check"
+        low, high = (floats.numbers(end) for end in np.split(found.values, 2))
+        relations = Reader(self.checker.reals, self._box(found), self.float_places).relations()
+        simple = points(*np.split(found.values, 2))
+        point = find_exact(list(relations), simple, low, high)
+        if point is simple:
+            return found
+        if point is not None:
+            moved = self._moved(found, point)
+            if self.is_solution(moved):
+                return moved
+        if not self.is_told:
+            log.warning("a comparison of floats holds to within %g, but not exactly", self.checker.precision)
+            self.is_told = True
+        return found
+
+    def _moved(self, found: Found, point: np.ndarray) -> Found:
+        """The solution with the numbers of a point (float64 [n]) for its real variables."""
+        chosen = np.zeros(len(point), bool)
+        chosen[list(self.float_places.values())] = True
+        ends = [np.where(chosen, floats.codes(point), end) for end in np.split(found.values, 2)]
+        return found._replace(values=np.concatenate(ends))
+
+    @cached_property
+    def float_places(self) -> dict[str, int]:
+        """The real variable of the TNF that each float of the FlatZinc is, except for those that depend on others."""
+        assert self.checker is not None, "asked by check"
+        back = self.prepared.reconstruction
+        kinds = {name: variable.kind for name, variable in self.checker.model.variables.items()}
+        names = {name: at for name, at in self.prepared.origin.items() if kinds.get(name) == "float"}
+        if back is not None:
+            names = {name: int(back.position[back.representative[at]]) for name, at in names.items()}
+        return {name: place for name, place in names.items() if place >= 0}
 
     def is_solution(self, found: Found) -> bool:
         """Whether a suggested box is a solution within the precision; if not, it is ignored."""
