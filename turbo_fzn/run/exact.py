@@ -113,12 +113,14 @@ class Shape(NamedTuple):
 SHAPES = [Shape(*one) for one in itertools.product((True, False), (True, False), (True, False), (KEPT, 0.0))]
 
 
-def find_exact(relations: list[Relation], simple: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
-    """A point (float64 [n]) between `low` and `high` at which all inequalities hold exactly: the simple one if it does;
-    None where none is found."""
+def find_exact(
+    relations: list[Relation], simple: np.ndarray, low: np.ndarray, high: np.ndarray, by_program: bool = True
+) -> np.ndarray | None:
+    """A point (float64 [n]) between `low` and `high` at which all inequalities hold exactly: the simple one if it does,
+    else one by a linear program; None where none is found."""
     if not missed(relations, simple):
         return simple
-    if len(relations) > MOST_RELATIONS:
+    if not by_program or len(relations) > MOST_RELATIONS:
         return None
     for shape in SHAPES:
         point = inner_point(relations, low, high, shape)

@@ -29,6 +29,7 @@ from turbo_fzn.tnf.language import Output
 log = logging.getLogger("turbo_fzn")
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
+MOST_INEXACT = 10  # solutions without an exact point; then a model is supposed to have none
 BATCH_ELEMENTS = 2**20  # values and literals checked at once
 
 
@@ -42,7 +43,7 @@ class Judge:
         self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
-        self.is_told = False  # that a solution is only one within the precision
+        self.inexact = 0  # solutions that are only some within the precision
         self.undecided = 0  # boxes that may contain a solution, but are none within the precision
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
@@ -86,6 +87,8 @@ class Judge:
 
     def split(self, arrived: list[Found]) -> tuple[list[Found], list[Found]]:
         """(solutions that are best checked together, the others)."""
+        if self.floats:  # they are checked one by one, so that a stop may come between
+            return arrived[:1], arrived[1:]
         size = len(arrived) if self.checker is None else max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
         return arrived[:size], arrived[size:]
 
@@ -136,16 +139,16 @@ class Judge:
         low, high = (floats.numbers(end) for end in np.split(found.values, 2))
         relations = Reader(self.checker.reals, self._box(found), self.float_places).relations()
         simple = points(*np.split(found.values, 2))
-        point = find_exact(list(relations), simple, low, high)
+        point = find_exact(list(relations), simple, low, high, self.inexact < MOST_INEXACT)
         if point is simple:
             return found
         if point is not None:
             moved = self._moved(found, point)
             if self.is_solution(moved):
                 return moved
-        if not self.is_told:
+        self.inexact += 1
+        if self.inexact == 1:
             log.warning("a comparison of floats holds to within %g, but not exactly", self.checker.precision)
-            self.is_told = True
         return found
 
     def _moved(self, found: Found, point: np.ndarray) -> Found:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from turbo_fzn import solve_text
-from turbo_fzn.run.exact import APART, AT_MOST, EQUAL, LESS, Relation, find_exact
+from turbo_fzn.run.exact import APART, AT_MOST, EQUAL, LESS, SHAPES, Relation, find_exact
+from turbo_fzn.run.judge import MOST_INEXACT
 
 HOLDS = {
     LESS: lambda left, right: left < right,
@@ -115,6 +116,15 @@ def test_the_precision_is_said_where_no_point_of_the_box_holds(caplog):
     """Only numbers that are equal satisfy the equation."""
     solve(PAIR.format("0.0..1.0") + "constraint float_lt(a,b); constraint float_le(b,a); solve satisfy;")
     assert sum("not exactly" in record.message for record in caplog.records) == 1
+
+
+def test_the_search_for_exact_points_ends_where_a_model_has_none(monkeypatch):
+    tried = []
+    monkeypatch.setattr("turbo_fzn.run.exact.inner_point", lambda *arguments: tried.append(arguments))
+    model = PAIR.format("0.0..1.0") + "constraint float_lt(a,b); constraint float_le(b,a); solve satisfy;"
+    result = solve_text(model, arch="cpu", threads=1, n_solutions=50, time_limit=60_000)
+    assert len(result.solutions) > MOST_INEXACT
+    assert len(tried) == MOST_INEXACT * len(SHAPES)
 
 
 def test_what_is_exact_is_printed_without_a_word(caplog):
