@@ -12,6 +12,9 @@
 
 // Between numbers within it the middle is that of the numbers, beyond it of the codes.
 constexpr double ARITHMETIC_LIMIT = 0x1p40;
+// A wider interval is split here first: most numbers of models are less, and much larger ones absorb what is added to
+// them.
+constexpr double USUAL_LIMIT = 0x1p20;
 
 DEVICE const bound_t* float_words(const Block& b) {
   return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;
@@ -41,15 +44,27 @@ DEVICE bool is_decided(const Block& b, i32 var) {
   return u - l <= tolerance(b, FLOAT_WIDTH, minimum(maximum(l, -l), maximum(u, -u)));
 }
 
+// Of an interval that reaches far: the sign of the side that does, 0 for others.
+DEVICE i32 far_side(bound_t lower, bound_t upper) {
+  return number_of(upper) > ARITHMETIC_LIMIT && lower > -upper ? 1 : number_of(lower) < -ARITHMETIC_LIMIT ? -1 : 0;
+}
+
+// Whether nothing is known of a variable but that it is not far.
+DEVICE bool is_usual(bound_t lower, bound_t upper) {
+  return number_of(lower) == -USUAL_LIMIT && number_of(upper) == USUAL_LIMIT;
+}
+
 // A code between lower and upper, which are not decided.
 DEVICE bound_t middle_code(bound_t lower, bound_t upper) {
   ASSERT(lower < upper - 1);
   double l = number_of(lower), u = number_of(upper);
-  if (l >= -ARITHMETIC_LIMIT && u <= ARITHMETIC_LIMIT) {
+  i32 far = far_side(lower, upper);
+  if (far == 0) {
     bound_t middle = (bound_t)code_below(l + (u - l) / 2);
     return middle <= lower ? lower + 1 : middle >= upper ? upper - 1 : middle;
   }
-  if (lower < 0 && upper > 0) return 0;
+  if (far > 0 && l < USUAL_LIMIT) return (bound_t)code_below(USUAL_LIMIT);
+  if (far < 0 && u > -USUAL_LIMIT) return (bound_t)code_below(-USUAL_LIMIT);
   return lower + (upper - lower) / 2;
 }
 

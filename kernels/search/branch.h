@@ -198,7 +198,8 @@ DEVICE i32 choice_without_end(i32 choice, wide_t l, wide_t u, bound_t phase) {
 
 #ifdef FLOATS
 // The halves of a real variable's interval, which share their common end: that of the upper values first where
-// `choice` prefers these, or the one with `phase`.
+// `choice` prefers these, or the one with `phase`. Of an interval that reaches far the part next to 0 is the first: a
+// search that went to the far one would end between the largest numbers, where nothing can be computed.
 DEVICE Branches split_float(const Block& b, i32 choice, bound_t lower, bound_t upper, bound_t phase) {
   bound_t middle = middle_code(lower, upper);
   bool upper_first = choice == VALUE_MAX || choice == VALUE_REVERSE_SPLIT || choice == VALUE_OUT_MIN;
@@ -206,6 +207,9 @@ DEVICE Branches split_float(const Block& b, i32 choice, bound_t lower, bound_t u
   if (choice == VALUE_RANDOM || choice == VALUE_SPLIT_RANDOM || choice == VALUE_OUT_RANDOM) {
     upper_first = coin(next_random(b));
   }
+  i32 far = far_side(lower, upper);
+  if (far != 0) upper_first = far < 0;
+  if (is_usual(lower, upper)) upper_first = true;
   Branches branches;
   branches.count = 0;
   if (upper_first) add_branch(&branches, middle, upper);

@@ -228,7 +228,6 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
     "model",
     [
         "var float: x :: output_var; constraint float_eq(x,1e200); solve satisfy;",  # beyond all codes
-        "var float: x :: output_var; var float: y; constraint float_lin_eq([1.0,-2.0],[x,y],0.0); solve maximize x;",
         "var float: x :: output_var; var float: y; constraint float_exp(x,y); constraint float_lt(400.0,x);"
         " solve satisfy;",
     ],
@@ -237,6 +236,12 @@ def test_decimal_fractions_and_wide_domains_leave_room_for_a_small_precision(pre
 def test_where_nothing_can_be_said_nothing_is(model, time_limit):
     for settings in ({"check": True}, {"check": False}, {"threads": 2}):
         assert solve(model, time_limit=time_limit, **settings).status == "UNKNOWN"
+
+
+@pytest.mark.parametrize("settings", [{"check": False}, {"threads": 2}, {"free_search": True}], ids=str)
+def test_no_optimum_is_claimed_where_an_objective_in_constraints_has_no_bound(settings):
+    model = "var float: x :: output_var; var float: y; constraint float_lin_eq([1.0,-2.0],[x,y],0.0); solve maximize x;"
+    assert solve(model, time_limit=500, **settings).status in ("UNKNOWN", "SATISFIED")
 
 
 def test_an_unbounded_real_objective_is_claimed_where_the_check_is_on_only():
@@ -277,6 +282,18 @@ def test_a_float_search_is_followed(choice, first):
     model = f"var 1.0..4.0: x :: output_var; solve :: float_search([x],0.001,input_order,{choice},complete) satisfy;"
     (solution,) = solve(model).solutions
     assert solution["x"] == pytest.approx(first, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["minimum", "maximum"])
+def test_the_rows_of_a_least_number_of_many_are_all_of_real_variables(name):
+    """A relaxation would take others for integers or constants, and prove a wrong bound."""
+    variables = "".join(f"var {i}.0..9.0: x{i};" for i in range(5))
+    constraint = f"constraint array_float_{name}(m,[x0,x1,x2,x3,x4]);"
+    tnf = lower(parse_text(f"{variables} var float: m; {constraint} solve satisfy;")).tnf
+    assert tnf.floats is not None
+    free = tnf.lower < tnf.upper
+    for side in (tnf.x, tnf.y, tnf.z):
+        assert np.all(tnf.floats.mask[side] | ~free[side])
 
 
 # ---- the checker, by pinned values

@@ -264,8 +264,8 @@ KEPT: dict[str, str] = {
         run.engines.UNLIMITED
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
-        bounds.envelopes.LARGEST_FACTOR bounds.spatial lower.constraints_float lower.elementary
-        run.bounding.NEAR run.bounding.LARGEST""",
+        bounds.envelopes.LARGEST_FACTOR bounds.spatial bounds.elimination bounds.enclosure lower.constraints_float
+        lower.elementary run.real_bounding run.exact run.prepare.EQUATION_ROUNDS run.judge.MOST_INEXACT""",
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "of walks, which claim nothing": "engine.layout.repair",
     "how long something waits, which no answer comes sooner by": """

@@ -12,7 +12,7 @@ from turbo_fzn.bounds.highs import Answer, Outcome, Program
 from turbo_fzn.bounds.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.probing import probe
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral, refute
+from turbo_fzn.bounds.tree import NODE_SECONDS, is_integral
 
 MOST_ROUNDS = 50
 MOST_CUTS = 80  # of a round

@@ -23,9 +23,11 @@ import numpy as np
 
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.bounds.elimination import reaches_far
 from turbo_fzn.bounds.envelopes import Box, Envelopes, Exact, Row, real_variables
 from turbo_fzn.bounds.farkas import within_one
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
+from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.tnf.language import FLOAT_MUL, MUL, TNF
 
 DENOMINATOR = 2**40  # of multipliers
@@ -61,6 +63,7 @@ class Tree:
         self.tnf, self.search, self.real = tnf, search, real_variables(tnf)
         self.numbers = itertools.count()
         self.open: list[tuple[int, int, Store]] = []
+        self.enclosed: Store | None = None  # what bounds better solutions
         self.stuck: int | None = None  # the least bound of boxes that cannot be divided
         self.n_nodes, self.probing = 0, 0.0
         self.envelopes, self.diving = Envelopes(tnf), Envelopes(tnf)
@@ -91,7 +94,7 @@ class Tree:
         if bound >= self.search.best:
             return
         self.n_nodes += 1
-        narrowed = self.search.narrow(*store)
+        narrowed = self.search.narrow(*self.within(store))
         if narrowed is None:
             return
         box = Box(self.tnf, *narrowed)
@@ -109,6 +112,20 @@ class Tree:
             self.divide(bound, narrowed, box, answer)
             if self.n_nodes & (self.n_nodes - 1) == 0 and answer.outcome is Outcome.OPTIMAL:
                 self.dive(narrowed, answer.values)
+
+    def within(self, store: Store) -> Store:
+        """The part of a box that better solutions are in, as far as linear programs of the root bound it. They do so
+        once, when a solution is known."""
+        if self.enclosed is None and self.search.best < NO_SOLUTION:
+            self.enclosed = self.tnf.lower, self.tnf.upper
+            if reaches_far(self.tnf):
+                from turbo_fzn.bounds.enclosure import enclose  # only here: few models have variables without bounds
+
+                self.enclosed = enclose(self.tnf, self.search.best, self.search.is_done)
+        if self.enclosed is None:
+            return store
+        (low, high), (lower, upper) = self.enclosed, store
+        return np.maximum(low, lower), np.minimum(high, upper)
 
     def dive(self, store: Store, values: np.ndarray) -> None:
         """Seeks a first solution (Achterberg 2007, section 9.2): fixes one fractional integer after the other, the one
@@ -142,9 +159,7 @@ class Tree:
     def solve(self, box: Box, rows: Sequence[Row]) -> Answer:
         cost = np.zeros(self.tnf.n_vars)
         cost[self.tnf.objective] = self.tnf.sense
-        lower = np.where(box.lower > -FAR, np.minimum(box.lower, FAR), -np.inf)
-        upper = np.where(box.upper < FAR, np.maximum(box.upper, -FAR), np.inf)
-        return solve_reals(cost, lower, upper, rows, self.search.is_done)
+        return solve_reals(cost, *limits(box), rows, self.search.is_done)
 
     def prove(self, rows: Sequence[Row], box: Box, duals: np.ndarray) -> int:
         """A proved bound of the box, -INFINITY for none."""
@@ -206,6 +221,12 @@ class Tree:
             return None
         worst = int(missed.argmax())
         return int(max(y[worst], z[worst], key=lambda v: width[v] / max(1.0, abs(values[v]))))
+
+
+def limits(box: Box) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds (float64 [n] each) of a box as HiGHS takes them."""
+    lower = np.where(box.lower > -FAR, np.minimum(box.lower, FAR), -np.inf)
+    return lower, np.where(box.upper < FAR, np.maximum(box.upper, -FAR), np.inf)
 
 
 def prove(rows: Sequence[Row], cost: dict[int, int], box: Box, duals: np.ndarray) -> Fraction | None:

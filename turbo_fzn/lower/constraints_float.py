@@ -250,8 +250,10 @@ def extreme(op: int) -> Callable[..., Any]:
         if not members:
             return b.merge(r, b.false)
         if b.value(r) == 1:
-            return b.define_tree(m, op, members, 0)
-        return truth(b, FLOAT_EQ, _real_tree(b, op, members), m, r)
+            return define_extreme(b, m, op, members)
+        result = b.real()
+        define_extreme(b, result, op, members)
+        return truth(b, FLOAT_EQ, result, m, r)
 
     return post
 
@@ -261,11 +263,13 @@ def real_extreme(op: int) -> Callable[..., Any]:
     return real_function(lambda b, x, y, z: b.define(z, op, x, y))
 
 
-def _real_tree(b: Builder, op: int, members: Sequence[int]) -> int:
-    """The least or the greatest of some real variables."""
-    x = b.real()
-    b.define_tree(x, op, members, 0)
-    return x
+def define_extreme(b: Builder, x: int, op: int, members: Sequence[int]) -> None:
+    """States that x is the least or the greatest of some real variables, by rows whose results are real, too."""
+    rest = [b.find(v) for v in members]
+    while len(rest) > 2:
+        odd = rest[-1:] if len(rest) % 2 else []
+        rest = [real_row(b, op, y, z) for y, z in zip(rest[::2], rest[1::2])] + odd
+    return b.merge(x, rest[0]) if len(rest) == 1 else b.define(x, op, *rest)
 
 
 # Elements

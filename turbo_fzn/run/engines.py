@@ -258,7 +258,8 @@ def begin_bounding(judge: Judge, decision: Decision) -> Bounding | None:
     """The relaxation beside the search; None without one, such as for a model that was not read from FlatZinc."""
     if judge.prepared.model is None or decision.relaxation is None:
         return None
-    from turbo_fzn.run.bounding import Bounding, RealBounding
+    from turbo_fzn.run.bounding import Bounding
+    from turbo_fzn.run.real_bounding import RealBounding
     from turbo_fzn.run.turns import TurnBounding
 
     in_turns, share = decision.relaxation

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from turbo_fzn.tnf.language import Output
 log = logging.getLogger("turbo_fzn")
 
 CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
+MOST_INEXACT = 10  # solutions without an exact point; then a model is supposed to have none
 BATCH_ELEMENTS = 2**20  # values and literals checked at once
 
 
@@ -41,6 +43,7 @@ class Judge:
         self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
+        self.inexact = 0  # solutions that are only some within the precision
         self.undecided = 0  # boxes that may contain a solution, but are none within the precision
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
@@ -84,6 +87,8 @@ class Judge:
 
     def split(self, arrived: list[Found]) -> tuple[list[Found], list[Found]]:
         """(solutions that are best checked together, the others)."""
+        if self.floats:  # they are checked one by one, so that a stop may come between
+            return arrived[:1], arrived[1:]
         size = len(arrived) if self.checker is None else max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
         return arrived[:size], arrived[size:]
 
@@ -95,7 +100,7 @@ class Judge:
         trusted = self.checker is None or (len(batch) > 1 and not self.floats and self._all_hold(batch))
         for found in batch:
             if trusted or self._check_one(found):
-                yield found
+                yield self._exact(found) if self.floats and self.checker is not None else found
 
     def _is_bounded(self, found: Found) -> bool:
         """Whether the box has finite bounds everywhere: otherwise it contains numbers that a store cannot hold, and an
@@ -124,6 +129,45 @@ class Judge:
         self.undecided += 1
         log.info("a box is too wide: %s", missed)
         return False
+
+    def _exact(self, found: Found) -> Found:
+        """A solution within the precision as a point at which all comparisons hold exactly, if one is found; else it is
+        said that they do not."""
+        from turbo_fzn.run.exact import Reader, find_exact  # only here: few models have floats
+
+        assert self.checker is not None, "asked by check"
+        low, high = (floats.numbers(end) for end in np.split(found.values, 2))
+        relations = Reader(self.checker.reals, self._box(found), self.float_places).relations()
+        simple = points(*np.split(found.values, 2))
+        point = find_exact(list(relations), simple, low, high, self.inexact < MOST_INEXACT)
+        if point is simple:
+            return found
+        if point is not None:
+            moved = self._moved(found, point)
+            if self.is_solution(moved):
+                return moved
+        self.inexact += 1
+        if self.inexact == 1:
+            log.warning("a comparison of floats holds to within %g, but not exactly", self.checker.precision)
+        return found
+
+    def _moved(self, found: Found, point: np.ndarray) -> Found:
+        """The solution with the numbers of a point (float64 [n]) for its real variables."""
+        chosen = np.zeros(len(point), bool)
+        chosen[list(self.float_places.values())] = True
+        ends = [np.where(chosen, floats.codes(point), end) for end in np.split(found.values, 2)]
+        return found._replace(values=np.concatenate(ends))
+
+    @cached_property
+    def float_places(self) -> dict[str, int]:
+        """The real variable of the TNF that each float of the FlatZinc is, except for those that depend on others."""
+        assert self.checker is not None, "asked by check"
+        back = self.prepared.reconstruction
+        kinds = {name: variable.kind for name, variable in self.checker.model.variables.items()}
+        names = {name: at for name, at in self.prepared.origin.items() if kinds.get(name) == "float"}
+        if back is not None:
+            names = {name: int(back.position[back.representative[at]]) for name, at in names.items()}
+        return {name: place for name, place in names.items() if place >= 0}
 
     def is_solution(self, found: Found) -> bool:
         """Whether a suggested box is a solution within the precision; if not, it is ignored."""

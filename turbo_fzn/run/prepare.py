@@ -37,6 +37,7 @@ from turbo_fzn.tnf.simplify import moved, of_itself, simplify
 log = logging.getLogger("turbo_fzn")
 
 OCTAGON_ROUNDS = 10
+EQUATION_ROUNDS = 3
 
 Box = tuple[np.ndarray, np.ndarray]  # (lower, upper)
 T = TypeVar("T")
@@ -73,11 +74,39 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     settle_root(prepared, interrupt)
+    solve_equations(prepared, interrupt)
     if closes_octagons(options.variant):
         close_octagons(prepared, interrupt)
     if has_holes(options.variant):
         close_holes(prepared, interrupt)
     return prepared
+
+
+def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
+    """Tightens the root of a model with real variables by its linear equations and rows in turn, while one gives bounds
+    to the other."""
+    tnf = prepared.tnf
+    if tnf.floats is None or tnf.infeasible:
+        return
+    from turbo_fzn.bounds.elimination import bound_by_equations, reaches_far
+
+    for _ in range(EQUATION_ROUNDS):
+        if tnf.infeasible or not reaches_far(tnf):
+            break
+        start = time.monotonic()
+        found = bound_by_equations(tnf)
+        log_phase("equations", time.monotonic() - start, tnf)
+        if found is None:
+            tnf.infeasible = True
+        elif np.array_equal(found[0], tnf.lower) and np.array_equal(found[1], tnf.upper):
+            break
+        else:
+            tnf.lower, tnf.upper = found
+            settle_root(prepared, interrupt)
+    if not tnf.infeasible and reaches_far(tnf) and len(tnf.op):
+        from turbo_fzn.bounds.enclosure import Enclosure
+
+        tnf.infeasible = Enclosure(tnf, (tnf.lower, tnf.upper), lambda: bool(interrupt)).is_empty()
 
 
 def close_holes(prepared: Prepared, interrupt: Interrupt) -> None:

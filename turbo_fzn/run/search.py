@@ -188,8 +188,9 @@ class Search:
         self.decision = decide_job(Job(tnf, self.judge.exports, self.options, limit))
         if bounded:
             self.bounding = begin_bounding(self.judge, self.decision)
+            tnf = self.bounding.enclosed(tnf, lambda: bool(self.interrupt)) if self.bounding else tnf
         complete = yield from self.run_once(tnf, make_choice, limit)
-        while self.judge.undecided and not self.interrupt and not self.has_enough(limit):
+        while self.judge.undecided and not self.is_proved() and not self.interrupt and not self.has_enough(limit):
             self.judge.undecided = 0
             finer = refine(tnf, self.best)
             if finer is None:
@@ -203,7 +204,7 @@ class Search:
                 log.info("no search of smaller boxes: %s", error)
                 return False
             complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
-        return complete and not self.judge.undecided
+        return complete and (not self.judge.undecided or self.is_proved())
 
     def run_once(self, tnf: TNF, make_choice: Callable[[Engine], Choice], limit: int) -> Course:
         """Yields the answers of one engine, as `run`."""
@@ -294,9 +295,8 @@ class Search:
 
     def is_over(self, engine: Engine, arrived: list[Found], limit: int) -> bool:
         """Whether the engine can be stopped before it has searched the whole space."""
-        misled = _engine_is_misled(self.prepared.tnf, self.judge)
         done = bool(self.interrupt) or self.has_enough(limit) or self.is_proved()
-        return done or self.walks_on(engine, arrived) or misled
+        return done or self.walks_on(engine, arrived) or _engine_is_misled(self.prepared.tnf, self.judge)
 
     def tell(self, answers: list[Found], engine: Engine, patience: _Patience) -> Generator[Solution, None, bool]:
         """Yields the answers that hold. After a stop there may be too many to check in time: then only the best of

@@ -27,7 +27,6 @@ from turbo_fzn.bounds.cuts import Cutter, as_fractions
 from turbo_fzn.bounds.farkas import refute
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
-from turbo_fzn.bounds.tree import refute
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

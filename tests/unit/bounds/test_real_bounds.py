@@ -24,9 +24,9 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import RealBounding, RealBoxes
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.real_bounding import RealBounding, RealBoxes
 from turbo_fzn.tnf.language import (
     ADD,
     ELEMENT,
