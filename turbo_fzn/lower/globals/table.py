@@ -25,6 +25,7 @@ from turbo_fzn.lower.globals.table_diagram import diagram_of, n_rows_of, state_d
 from turbo_fzn.lower.globals.table_index import index_of, state_by_index
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
 from turbo_fzn.lower.globals.table_relation import Pairs, Relation, relation_of, relation_of_pair
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
@@ -220,6 +221,24 @@ def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> Non
         b.restrict(v, value, value)
 
 
+def supported(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
+    """The values that some row has which the domains allow; only their ends where the other columns will be functions
+    of an index, which need no holes."""
+    if len(cells) <= FEW_CELLS:
+        rows = _few_rows(b, list(map(b.find, x)), cells)
+        for column, v in enumerate(x):
+            yield v, IntSet.of_values(row[column] for row in rows)
+        return
+    plan = plan_of(b, x, relation_of(b, cells, n_rows, len(x)))
+    index = index_of(b, plan) if plan.n_rows > MANY_BY_TRUTHS else None
+    for column, (v, values, narrows) in enumerate(zip(x, plan.values, plan.narrows)):
+        if narrows and index is not None and column not in index.columns:
+            yield v, IntSet.interval(int(values[0]), int(values[-1]))
+        elif narrows:
+            yield v, IntSet.of_values(values.tolist())
+
+
+NARROWERS: dict[str, Narrower] = {"turbo_table_int": supported, "turbo_table_bool": supported}
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_table_int": table,
     "turbo_table_bool": table,
