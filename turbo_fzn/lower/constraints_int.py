@@ -143,6 +143,8 @@ def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: in
         return b.merge(z, b.find(members[low - first]))
     domain = b.domains.get(i)
     indices = [j for j in range(low, high + 1) if domain is None or j in domain]
+    if not indices:
+        raise Infeasible
     reached = [b.find(members[j - first]) for j in indices]
     if all(b.value(v) is not None for v in reached):
         b.restrict(z, min(b.lower[v] for v in reached), max(b.lower[v] for v in reached))

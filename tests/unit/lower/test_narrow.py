@@ -197,3 +197,8 @@ def test_an_element_of_constants_takes_the_hull_of_those_that_its_index_can_reac
     lowered = lower(parse_text(text))
     z = lowered.origin["z"]
     assert (lowered.tnf.lower[z], lowered.tnf.upper[z]) == (4, 7)
+
+
+def test_an_element_whose_index_lies_in_a_gap_of_its_domain_has_no_solution():
+    text = "var {-4,8}: i; var int: z; constraint array_var_int_element(i,[z,0],0); solve satisfy;"
+    assert lower(parse_text(text)).tnf.infeasible
