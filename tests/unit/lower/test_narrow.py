@@ -1,5 +1,5 @@
-"""What constraints leave of domains before any row is made: all that solutions have, and for some no more; and the forms
-that are chosen by it."""
+"""What constraints leave of domains before any row is made: all that solutions have, and for some no more; and the
+forms that are chosen by it."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ def draw_constraint(random: Random, name: str, x: list[str]) -> str:
     labels = listed("{" + f"{random.randint(0, 2)},{random.randint(3, 4)}" + "}" for _ in range(2))[1:-1]
     sets = "[{0,1},{3},{0},{2,4},{1},{0,3}," + labels + "]"
     rows = listed(random.randint(0, 4) for _ in range(24))
+    costs = listed([0, 1, 0, 1, 2] * 3)
     total = random.choice(x)
     return {
         "regular": f"turbo_regular({four},3,0..4,{cells},1,{final})",
-        "cost_regular": f"turbo_cost_regular({listed(x[:3])},3,0..4,{cells},1,{final},{listed([0, 1, 0, 1, 2] * 3)},x3)",
+        "cost_regular": f"turbo_cost_regular({listed(x[:3])},3,0..4,{cells},1,{final},{costs},x3)",
         "mdd": f"turbo_mdd({listed(x[:3])},5,{levels},8,{sources},{sets},{targets})",
         "cost_mdd": f"turbo_cost_mdd({listed(x[:3])},5,{levels},8,{sources},{sets},[0,1,1,0,2,0,1,0],{targets},x3)",
         "table_int": f"turbo_table_int({four},6,{rows})",
@@ -162,7 +163,7 @@ NO_TWO = "turbo_regular([a,b,c],1,1..4,[1,0,1,1],1,{1})"
 
 @pytest.mark.parametrize("other", [NO_FOUR, NO_TWO])
 def test_all_different_knows_the_values_that_another_constraint_forbids(other):
-    """As many values as variables: each is taken, and no pairs are compared, in whatever order the two stand."""
+    """Each value is taken, and no pairs are compared, in whatever order the two stand."""
     first, second = (LEAGUE.format(*pair) for pair in ((DIFFERENT, other), (other, DIFFERENT)))
     for text in (first, second):
         assert [wide.kind for wide in lower(parse_text(text)).tnf.wides] == []

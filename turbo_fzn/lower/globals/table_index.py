@@ -104,9 +104,9 @@ def state_by_index(b: Builder, members: Members, plan: Plan) -> None:
             else:
                 b.restrict(x[column], int(values[0]), int(values[-1]))
         place = b.tree(ADD, b.scaled([(f, b.find(x[c])) for f, c in zip(index.factors, index.columns)]), 0)
-        for column, values, offset in index.cells:
+        for column, cells, offset in index.cells:
             b.emit(b.find(x[column]), ELEMENT, place, offset - index.first)
-            b.wides.elements.append(Element(x[column], place, values, index.first))
+            b.wides.elements.append(Element(x[column], place, cells, index.first))
     return None
 
 
