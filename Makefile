@@ -5,6 +5,7 @@
 #   make test       what a change needs, in minutes      make test-all       all tests that need no GPU
 #   make test-slow  what the one has and the other not   make test-gpu       the tests that need a GPU
 #   make bench      nodes per second                     make bench-anytime  best solution at any time
+#   make kinds      models of many kinds, compared with what was found before
 #   make fuzz       random models, damaged input         make soak       an hour at full load, memory measured
 #   make test-variants  answers of every variant of the engines      make journal    compare the variants
 #   make coverage   of the package and of the operators  make mutate     break the solver, see that a test notices
@@ -59,7 +60,7 @@ provide = $(1) >/dev/null 2>&1 || { \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
-.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime journal \
+.PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime kinds journal \
         check check-kernels wheel cpmpy pycsp3 docker-check release-check docs look newest-minizinc install uninstall clean
 
 all: $(TESTED) compiler
@@ -140,6 +141,10 @@ bench: $(READY) compiler
 
 bench-anytime: $(READY) compiler
 	@$(RUN) -m lab.bench.anytime $(FILES) $(BENCHFLAGS)
+
+# KINDSFLAGS: see python -m lab.bench.kinds --help
+kinds: $(READY) compiler
+	@$(RUN) -m lab.bench.kinds $(KINDSFLAGS)
 
 # Compares the variants of the engine on FILES, or, without, on instances of our own; needs a GPU. On a CPU what applies:
 # JOURNALFLAGS='--arch cpu --seconds 2'. See python -m lab.bench --help.

@@ -135,18 +135,24 @@ def constant_element(b: Builder, i: int, values: Sequence[int], z: int, r: int) 
 
 def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: int = 1) -> None:
     """States z = members[i], where the first index is `first`: for each j, i = j implies z = members[j]; and z is
-    within the hull of the members."""
+    within the hull of the members that i can reach."""
     b.restrict(i, first, first + len(members) - 1)
     i = b.find(i)
     low, high = b.lower[i], b.upper[i]
-    reached = [b.find(v) for v in members[low - first : high - first + 1]]
     if low == high:
-        return b.merge(z, reached[0])
-    values = [value for value in map(b.value, reached) if value is not None]
-    if len(values) == len(reached):
+        return b.merge(z, b.find(members[low - first]))
+    domain = b.domains.get(i)
+    indices = [j for j in range(low, high + 1) if domain is None or j in domain]
+    if not indices:
+        raise Infeasible
+    reached = [b.find(members[j - first]) for j in indices]
+    if all(b.value(v) is not None for v in reached):
+        b.restrict(z, min(b.lower[v] for v in reached), max(b.lower[v] for v in reached))
+        within = map(b.value, map(b.find, members[low - first : high - first + 1]))
+        values = [b.lower[reached[0]] if value is None else value for value in within]  # none is there for no index
         b.wides.elements.append(Element(z, i, values, low))
         return b.define_element(z, i, values, low)
     b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))
-    for j, v in enumerate(reached, low):
+    for j, v in zip(indices, reached):
         b.define(b.true, LEQ, b.row(EQ, i, b.constant(j)), b.row(EQ, z, v))
     return None

@@ -3,9 +3,10 @@
 The order of the steps affects the size of the result, never its meaning:
 
 1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables;
-2. aliases and constraints on one variable are lowered (early.py);
+2. aliases and constraints on one variable are lowered (early.py), and domains lose what other constraints forbid
+   (narrow.py);
 3. the other constraints are lowered: clauses and sums after the others, since they replace variables that are known to
-   be negations; globals last, since they use bounds;
+   be negations; then globals, since they use bounds; all_different last, since it uses which values the others leave;
 4. the solve item and the output annotations are translated, and the variables are renumbered.
 
 After a contradiction the rest is still checked for names and types, but not lowered.
@@ -30,11 +31,13 @@ from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.elements import state_whole
+from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
+from turbo_fzn.lower.narrow import Job, Narrower, clauses_about_one, narrow, one_of, variables_among
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
-from turbo_fzn.lower.table import EARLY, LATE, PREDICATES, Predicate
+from turbo_fzn.lower.table import EARLY, LATE, NARROWERS, PREDICATES, Predicate
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.predicates.globals import PREFIX
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
@@ -90,18 +93,20 @@ class Rewriter:
         for array in self.model.arrays.values():
             if array.is_variable and array.domain is not None:
                 self.at(array.position, self.bind_array_domain, domains, array)
-        prompt: list[Constraint] = []
-        late: list[Constraint] = []
-        last: list[Constraint] = []
+        phases: list[list[Constraint]] = [[], [], [], []]
         for name, group in groupby(self.walk(self.model.constraints), itemgetter(0)):
             members = list(group)
             rest = self.take_early(domains, EARLY[name], members) if name in EARLY else members
-            (late if name in LATE else last if name.startswith(PREFIX) else prompt).extend(rest)
+            phases[_phase_of(name)].extend(rest)
+        if self.builder.share:
+            self.narrow(domains)
         self.attempt(domains.define)
         self.scope.rename(self.builder.find)
-        for constraints in (prompt, late, last):
+        *phases, different = phases
+        for constraints in phases:
             self.lower_all(constraints)
         self.attempt(flush, self.builder)
+        self.lower_all(different)
         for names in self.orders:
             first, second = ([self.number(name) for name in side] for side in names)
             self.attempt(lex_lesseq, self.builder, first, second, self.builder.true)
@@ -166,6 +171,18 @@ class Rewriter:
             return True
         except ModelError as error:
             raise self.locate(error, constraint.position) from None
+
+    def narrow(self, domains: Domains) -> None:
+        """Narrows the domains by constraints that need no rows for that."""
+        jobs = [self.job(NARROWERS[one.name], one) for one in self.model.constraints if one.name in NARROWERS]
+        names = self.scope.variables["int"]
+        jobs += [Job(one_of, (names[x], sets), [names[x]]) for x, sets in clauses_about_one(self.model) if x in names]
+        if jobs:
+            self.attempt(narrow, domains, jobs)
+
+    def job(self, narrower: Narrower, constraint: Constraint) -> Job:
+        predicate, arguments = self.at(constraint.position, self.bind, constraint)
+        return Job(narrower, arguments, variables_among(predicate.kinds, arguments))
 
     def walk(self, constraints: list[Constraint]) -> Iterator[Constraint]:
         """Iterates over constraints, and counts them for `progress`."""
@@ -282,6 +299,13 @@ class Rewriter:
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
                 *self.model.locate(array.position),
             )
+
+
+def _phase_of(name: str) -> int:
+    """When constraints of that name are lowered."""
+    if name.startswith(PREFIX):
+        return 3 if name == ALL_DIFFERENT else 2
+    return 1 if name in LATE else 0
 
 
 def _find_other_form(name: str, n_arguments: int) -> Predicate:

@@ -72,7 +72,6 @@ COMPARISONS: dict[str, Form] = {
 }
 EXPRESSION = "int_expression"
 SUM = "int_lin_le"
-ALL_DIFFERENT = "turbo_all_different"
 
 
 def _form_of(constraint: Constraint) -> Form | None:
@@ -85,7 +84,7 @@ def _form_of(constraint: Constraint) -> Form | None:
     if name == SUM:
         shape = sums.shape_of(arguments)
         return None if shape is None else _form_of_sum(shape)
-    if name == ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
+    if name == different.ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
         return _form_of_list(len(arguments[0]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None

@@ -116,11 +116,13 @@ class Scope:
         return isinstance(value, float) or (isinstance(expression, Ref) and expression in self.variables["float"])
 
     def rename(self, find: Callable[[int], int]) -> None:
-        """Replaces the variable of every name by the representative of its class."""
+        """Replaces the variable of every name by the representative of its class; arrays of constants stay as they
+        are, since tables are known by them."""
         for names in self.variables.values():
             for name, number in names.items():
                 names[name] = find(number)
-        self.arrays.clear()
+        for key in [key for key in self.arrays if not key[0].startswith("par ")]:
+            del self.arrays[key]
 
     # Expressions
 

@@ -21,6 +21,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
 from turbo_fzn.lower.globals import automata, counting, different, graph, order, own, packing, scheduling, sort, table
+from turbo_fzn.lower.narrow import Narrower
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED, Fits
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
 from turbo_fzn.predicates.table import Form
@@ -117,6 +118,9 @@ CONSTRAINTS: dict[str, Lowering] = {
     **{name: Lowering(post) for name, post in POSTS.items()},
 }
 EARLY = {name: how.early for name, how in CONSTRAINTS.items() if how.early is not None}
+NARROWERS: dict[str, Narrower] = {
+    name: how for family in (different, graph, table, automata, counting) for name, how in family.NARROWERS.items()
+}
 LATE = frozenset(name for name, how in CONSTRAINTS.items() if how.late)
 
 

@@ -10,6 +10,7 @@ from lab.bench.xcsp3 import write_instance
 from support.places import CORPUS, DATA
 from turbo_fzn.base.errors import TurboError
 from turbo_fzn.lower import early, runs, trees
+from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
@@ -105,7 +106,7 @@ def draw_lists(rng: random.Random, integers: list) -> Iterator[Constraint]:
     length = rng.choice((2, 2, 3, 3, 4, 9))
     for _ in range(rng.randint(1, 40)):
         x = [Ref(rng.choice(integers)) if rng.random() < 0.99 else rng.randint(-2, 9) for _ in range(length)]
-        yield Constraint(runs.ALL_DIFFERENT, [x], [], 0)
+        yield Constraint(ALL_DIFFERENT, [x], [], 0)
 
 
 def draw_model(rng: random.Random) -> Model:

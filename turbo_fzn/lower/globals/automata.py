@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.language import ADD, EQ, MAX, MIN, MUL
@@ -132,26 +134,44 @@ def _automaton(
     total: int | None,
     r: int,
 ) -> None:
-    shape = (n_states, letters.size)
-    target = np.array(d, np.int64).reshape(shape) - 1
-    cost = np.array(costs or np.zeros(len(d)), np.int64).reshape(shape)
     accepting = np.array([state + 1 in final for state in range(n_states)], dtype=bool)
     if not 1 <= first <= n_states:
         return b.merge(r, b.false)
-    before, letter = np.nonzero((target >= 0) & (target < n_states))
-    behind, cost = target[before, letter], cost[before, letter]
-    least = letters.lower if letters else 0
-    every = Layer(before, behind, letter + least, cost)
-    layers = paths(b, x, [every] * len(x), n_states, first - 1, accepting)
+    layers = paths(b, x, [_steps(n_states, letters, d, costs)] * len(x), n_states, first - 1, accepting)
     if b.value(r) == 1:
         if (x and not all(len(layer.before) for layer in layers)) or not (x or accepting[first - 1]):
             raise Infeasible
         for v, layer in zip(x, layers):
             bulk.restrict_to(b, v, distinct(layer.label))
         if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
-            return elements(b, x, target, least, first - 1, accepting)
+            target = np.array(d, np.int64).reshape(n_states, letters.size) - 1
+            return elements(b, x, target, letters.lower, first - 1, accepting)
     accept(b, graph_of_values(b, x, layers, n_states), first - 1, accepting, total, r)
     return None
+
+
+def _steps(n_states: int, letters: IntSet, d: Sequence[int], costs: Sequence[int] | None) -> Layer:
+    """The steps of an automaton, from any state."""
+    shape = (n_states, letters.size)
+    target = np.array(d, np.int64).reshape(shape) - 1
+    cost = np.array(costs or np.zeros(len(d)), np.int64).reshape(shape)
+    before, letter = np.nonzero((target >= 0) & (target < n_states))
+    return Layer(before, target[before, letter], letter + (letters.lower if letters else 0), cost[before, letter])
+
+
+def letters_left(
+    b: Builder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, *_: Any
+) -> Left:
+    """The letters that some accepted word has at each place."""
+    if 1 <= first <= n_states:
+        accepting = np.array([state + 1 in final for state in range(n_states)], dtype=bool)
+        every = [_steps(n_states, letters, d, None)] * len(x)
+        yield from labels_left(x, paths(b, x, every, n_states, first - 1, accepting))
+
+
+def labels_left(x: Sequence[int], layers: Sequence[Layer]) -> Left:
+    for v, layer in zip(x, layers):
+        yield v, IntSet.of_values(distinct(layer.label).tolist())
 
 
 def paths(
@@ -325,6 +345,32 @@ def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: n
         bulk.imply(b, bulk.shared(b, EQ, v, b.constant(value)), bulk.tree(b, MAX, step[reads]))
 
 
+def values_on_paths(
+    b: Builder,
+    x: Sequence[int],
+    n_nodes: int,
+    level: Sequence[int],
+    n_edges: int,
+    source: Sequence[int],
+    label: Sequence[IntSet],
+    *rest: Any,
+) -> Left:
+    """The values that some path of a decision diagram has at each place."""
+    if x and n_nodes:
+        letters = list(dict.fromkeys(label))
+        can = _edges_that_can(b, x, letters, level, source, label, [0] * n_edges, rest[-1])
+        accepting = np.arange(n_nodes + 1) == 0
+        for v, layer in zip(x, _on_paths(can, n_nodes + 1, 1, accepting)):
+            sets = (letters[number] for number in distinct(layer.label).tolist())
+            yield v, IntSet.of_ranges(pair for values in sets for pair in values.ranges)
+
+
+NARROWERS: dict[str, Narrower] = {
+    "turbo_regular": letters_left,
+    "turbo_cost_regular": letters_left,
+    "turbo_mdd": values_on_paths,
+    "turbo_cost_mdd": lambda b, *arguments: values_on_paths(b, *arguments[:-1]),  # without the total cost
+}
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_regular": regular,
     "turbo_cost_regular": cost_regular,

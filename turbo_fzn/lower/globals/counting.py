@@ -7,6 +7,7 @@ all values (all variables have a value, all weights are in a bin) are stated, to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
@@ -14,6 +15,7 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 VALUES_LIMIT = 1000  # of all variables together that may have truth values, at least
@@ -240,6 +242,22 @@ def strictly_increasing(b: Builder, x: Sequence[int], r: int) -> None:
     conclude(b, r, parts)
 
 
+def covered(b: Builder, x: Sequence[int], cover: Sequence[int], *_: Any) -> Left:
+    for v in x:
+        yield v, IntSet.of_values(cover)
+
+
+def numbered(b: Builder, places: Sequence[int], first: int, bins: Sequence[int], *_: Any) -> Left:
+    for v in bins:
+        yield v, IntSet.interval(first, first + len(places) - 1)
+
+
+NARROWERS: dict[str, Narrower] = {
+    "turbo_global_cardinality_closed": covered,
+    "turbo_global_cardinality_low_up_closed": covered,
+    "turbo_bin_packing_capa": numbered,
+    "turbo_bin_packing_load": numbered,
+}
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_count_eq": count_eq,
     "turbo_count_neq": count_neq,

@@ -1,5 +1,6 @@
 """all_different and its kin: pairs, or truth values of `x = v` where a value is left for each variable.
 
+It is lowered after all other constraints, so that all values are known that these leave.
 Bounds cannot represent holes, but the truth values of x[i] = v do. If there are as many values as variables, each value
 must occur, which finds the last place that is left for a value (in a Sudoku: a hidden single). With more values than
 variables the truth values cost more than they find. `inverse` shares one truth value for f[i] = j and g[j] = i.
@@ -17,13 +18,16 @@ from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
 
+ALL_DIFFERENT = "turbo_all_different"
 PERMUTATION_LIMIT = 150  # variables with n * n truth values; a longer permutation is stated by n * n / 2 rows instead
 CLAUSES_FOR_EACH_PAIR = 50
 LEAST_WHOLE = 3  # variables: two that differ are a row
+MOST_LEFT = 1000  # values of a variable of which each is looked at
 PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
@@ -32,6 +36,8 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
     n = len(x)
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
         values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
+        if n < values.size and n <= PERMUTATION_LIMIT:
+            values = IntSet.of_ranges({pair for v in x for pair in values_left(b, v).ranges})
         if values.size < n:
             raise Infeasible
         if values.size == n <= PERMUTATION_LIMIT:
@@ -96,7 +102,23 @@ def choices(b: Builder, x: int) -> int:
     if b.parent[x] != x or b.value(x) is not None:
         return 0
     interval = IntSet.interval(b.lower[x], b.upper[x])
-    return (b.domains[x] & interval if x in b.domains else interval).size
+    if x in b.domains and not b.domains[x] & interval:
+        return 0
+    return values_left(b, x).size
+
+
+def values_left(b: Builder, x: int) -> IntSet:
+    """The values of a variable for which no row says already that it has another one."""
+    x, values = b.find(x), bulk.domain(b, x)
+    if values.size > MOST_LEFT or not b.results[EQ]:
+        return values
+    found = []
+    for value in values:
+        c = b.constants.get(value)
+        truth = None if c is None else b.known(EQ, min(x, c), max(x, c))
+        if truth is None or b.value(b.find(truth)) != 0:
+            found.append(value)
+    return IntSet.of_values(found) if len(found) < values.size else values
 
 
 def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -> None:
@@ -162,8 +184,19 @@ def symmetric_all_different(b: Builder, x: Sequence[int], first: int, r: int) ->
     inverse(b, x, first, x, first, r)
 
 
+def indices(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int) -> Left:
+    for x, values in ((f, IntSet.interval(first_g, first_g + len(g) - 1)),
+                      (g, IntSet.interval(first_f, first_f + len(f) - 1))):  # fmt: skip
+        for v in x:
+            yield v, values
+
+
+NARROWERS: dict[str, Narrower] = {
+    "turbo_inverse": indices,
+    "turbo_symmetric_all_different": lambda b, x, first: indices(b, x, first, x, first),
+}
 LOWERINGS: dict[str, Callable[..., None]] = {
-    "turbo_all_different": all_different,
+    ALL_DIFFERENT: all_different,
     "turbo_all_different_except": all_different_except,
     "turbo_inverse": inverse,
     "turbo_symmetric_all_different": symmetric_all_different,

@@ -18,6 +18,7 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.logic import truth
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 from turbo_fzn.tnf.wide import WideKind
 
@@ -30,7 +31,7 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     if b.value(r) != 1:
         return _closed_walk(b, x, first, r)
     for i, v in enumerate(x):
-        _restrict_to_others(b, v, first, n, i)
+        bulk.restrict_to(b, v, _others(first, n, i))
     all_different(b, x, r)
     number = np.array([b.true] + [b.variable(2, n) for _ in range(n - 1)], np.int64)
     behind = np.array([b.row(ADD, v, b.true) for v in number.tolist()], np.int64)
@@ -56,8 +57,9 @@ def _edges(b: Builder, x: Sequence[int], first: int) -> np.ndarray:
     return np.array(edges, np.int64).reshape(-1, 3)
 
 
-def _restrict_to_others(b: Builder, v: int, first: int, n: int, i: int) -> None:
-    bulk.restrict_to(b, v, IntSet.of_ranges([(first, first + i - 1), (first + i + 1, first + n - 1)]))
+def _others(first: int, n: int, i: int) -> IntSet:
+    """All nodes but the one at place i."""
+    return IntSet.of_ranges([(first, first + i - 1), (first + i + 1, first + n - 1)])
 
 
 def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
@@ -158,6 +160,17 @@ def _closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     boolean.conjunction(b, parts, r)
 
 
+def other_nodes(b: Builder, x: Sequence[int], first: int) -> Left:
+    for i, v in enumerate(x):
+        yield v, _others(first, len(x), i)
+
+
+def nodes(b: Builder, x: Sequence[int], first: int) -> Left:
+    for v in x:
+        yield v, IntSet.interval(first, first + len(x) - 1)
+
+
+NARROWERS: dict[str, Narrower] = {"turbo_circuit": other_nodes, "turbo_subcircuit": nodes}
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_circuit": circuit,
     "turbo_subcircuit": subcircuit,

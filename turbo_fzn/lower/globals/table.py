@@ -1,10 +1,10 @@
 """table: some row of a table equals x.
 
 What a table is, is found out once for all constraints that name it (table_relation.py, table_plan.py). It may be
-another constraint in disguise: all_different, a comparison of two columns, what it says of pairs of columns. Else the
-ways to state it are those of table_forms.py: strong ones, by truth values, of which a model has MOST_ROWS rows in all,
-and weak ones of a few rows a constraint, for what is left then, and for a single table that would be ALONE_LIMIT rows;
-or it is a diagram (table_diagram.py), where that is small.
+another constraint in disguise: all_different, a comparison of two columns, elements of an index (table_index.py), what
+it says of pairs of columns. Else the ways to state it are those of table_forms.py: strong ones, by truth values, of
+which a model has MOST_ROWS rows in all, and weak ones of a few rows a constraint, for what is left then, and for a
+single table that would be ALONE_LIMIT rows; or it is a diagram (table_diagram.py), where that is small.
 
 Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in
 whole columns (`flush`), those of few rows first.
@@ -22,12 +22,15 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals import table_forms as forms
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.table_diagram import diagram_of, n_rows_of, state_diagram
+from turbo_fzn.lower.globals.table_index import index_of, state_by_index
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
 from turbo_fzn.lower.globals.table_relation import Pairs, Relation, relation_of, relation_of_pair
+from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
 ALONE_LIMIT = 40_000  # rows of one table, in truth values
+MANY_BY_TRUTHS = 1000  # tuples of one table of which some columns tell the others: more are elements
 MOST_ROWS = 2**20  # of all tables together, likewise
 AT_ONCE = 2**20  # rows that are stated at once, so that their columns fit into memory
 MANY_ROWS = 1000  # of one table, likewise, that may be less as a diagram
@@ -62,11 +65,13 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
 def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     if not plan.n_rows:
         raise Infeasible
+    if plan.n_rows > MANY_BY_TRUTHS and len(x) > 1 and index_of(b, plan) is not None:
+        return state_by_index(b, [x], plan)
     for variable, values, narrows in zip(x, plan.values, plan.narrows):
         if narrows:
             bulk.restrict_to(b, variable, values)
     if len(x) == 1 or plan.n_rows == plan.n_combinations:
-        return
+        return None
     if plan.comparison is not None:
         i, j, c = plan.comparison
         linear.le(b, [1, -1], [x[i], x[j]], -c, b.true)
@@ -79,6 +84,7 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     else:
         plan.is_known = True
         state_members(b, [x], plan)
+    return None
 
 
 def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
@@ -91,8 +97,11 @@ def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bo
 
 
 def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
-    """By what the table says of pairs of columns, where that is all, as a diagram, or by the number of the row."""
+    """By an index, by what the table says of pairs of columns, where that is all, as a diagram, or by the number of the
+    row."""
     relation = plan.relation
+    if index_of(b, plan) is not None:
+        return state_by_index(b, [x], plan)
     if plan.width > 2 and relation.pairs is not None:
         return _state_pairs(b, x, relation, relation.pairs)
     return _state_as_diagram(b, x, plan)
@@ -110,7 +119,7 @@ def _state_as_diagram(b: Builder, x: Sequence[int], plan: Plan) -> None:
     diagram = diagram_of(b, plan.relation)
     if diagram is not None and _afford(b, [x], n_rows_of(diagram), []):
         return state_diagram(b, x, diagram)
-    return forms.numbers_of_rows(b, [x], plan)
+    return state_by_index(b, [x], plan)
 
 
 def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs) -> None:
@@ -129,7 +138,7 @@ def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
     for start in range(0, n, size):
         forms.state_plan(b, members[start : min(start + size, n)], plan)
     if n < len(members):
-        forms.numbers_of_rows(b, members[n:], plan)
+        state_by_index(b, members[n:], plan)
 
 
 def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
@@ -212,6 +221,24 @@ def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> Non
         b.restrict(v, value, value)
 
 
+def supported(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
+    """The values that some row has which the domains allow; only their ends where the other columns will be functions
+    of an index, which need no holes."""
+    if len(cells) <= FEW_CELLS:
+        rows = _few_rows(b, list(map(b.find, x)), cells)
+        for column, v in enumerate(x):
+            yield v, IntSet.of_values(row[column] for row in rows)
+        return
+    plan = plan_of(b, x, relation_of(b, cells, n_rows, len(x)))
+    index = index_of(b, plan) if plan.n_rows > MANY_BY_TRUTHS else None
+    for column, (v, values, narrows) in enumerate(zip(x, plan.values, plan.narrows)):
+        if narrows and index is not None and column not in index.columns:
+            yield v, IntSet.interval(int(values[0]), int(values[-1]))
+        elif narrows:
+            yield v, IntSet.of_values(values.tolist())
+
+
+NARROWERS: dict[str, Narrower] = {"turbo_table_int": supported, "turbo_table_bool": supported}
 LOWERINGS: dict[str, Callable[..., None]] = {
     "turbo_table_int": table,
     "turbo_table_bool": table,

@@ -13,10 +13,9 @@ All forms use the truths of x = v, which constraints share:
 A value is removed when no true head or row has it: in the first three forms this is generalised arc consistency
 (Bessière and Régin 1997).
 
-If all these are too large, there is a variable for the number of the row, and an ELEMENT row for each column: all
-constraints of the table share the arrays. For a truth value, the values of a row are encoded as one number, its *code*,
-and the variables' code is compared with neighbours in the sorted codes. Both propagate little until most variables are
-fixed.
+If all these are too large, the table is stated by ELEMENT rows (table_index.py). For a truth value, the values of a row
+are encoded as one number, its *code*, and the variables' code is compared with neighbours in the sorted codes, which
+propagates little until most variables are fixed.
 """
 
 from __future__ import annotations
@@ -168,16 +167,6 @@ def _define_values(b: Builder, truths: list[np.ndarray], places: Columns, held: 
 
 
 # Without truths of values
-
-
-def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
-    """State of each of the lists of variables that it is the row of some number."""
-    if plan.offsets is None:
-        plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]
-    rows = bulk.variables(b, [0] * len(members), [plan.n_rows - 1] * len(members))
-    for column, offset in enumerate(plan.offsets):
-        variables = np.array([b.find(x[column]) for x in members], np.int64)
-        bulk.state(b, ELEMENT, variables, rows, offset)
 
 
 def has_codes(plan: Plan) -> bool:

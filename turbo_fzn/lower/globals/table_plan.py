@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +98,7 @@ class Plan:
     excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
     offset: int | None = None  # of the codes of its rows, in the builder's tables
     offsets: list[int] | None = None  # of its columns, likewise
+    indices: list[Any] = field(default_factory=list)  # of its rows (table_index.py), once that was looked for
     is_known: bool = False  # the first is stated
     is_shared: bool = False  # it is kept, for others and for `table.flush`
 
