@@ -34,7 +34,7 @@ PACKAGE_FLOORS = (
     ("api",),
     ("model",),
     ("objectives", "building"),
-    ("doctor", "reference", "bench", "cores", "goals"),
+    ("doctor", "reference", "bench", "cores", "goals", "cpmpy"),
     ("actions",),
     ("__init__", "cli", "__main__"),
 )
