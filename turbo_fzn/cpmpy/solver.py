@@ -25,6 +25,7 @@ from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
 import turbo_fzn
 from turbo_fzn import Builder, Model, Result
+from turbo_fzn.building import Var
 from turbo_fzn.cpmpy.facts import Facts, refused
 from turbo_fzn.cpmpy.flat import LINEAR, post
 from turbo_fzn.cpmpy.globals import CONSTRAINTS, FUNCTIONS
@@ -171,7 +172,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
             if not self._sense and display is not None:
                 self._show(values, display)
 
-        names = [self.solver_var(one).name for one in self.user_vars]
+        names = [variable.name for variable in self._shown()]
         result = self._ask([], project=",".join(names), on_solution=hear, **settings)
         self._take(found[-1][0] if found else None)
         for values, _ in found if self._sense and display is not None else ():
@@ -193,7 +194,6 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
 
     def _ask(self, assumptions: list[Any], **settings: Any) -> Result:
         """Solves the model as it is now. Raises NotSupportedError for what the solver refuses."""
-        known = self.solver_vars(list(self.user_vars))
         assume: dict[str, Any] = {}
         for one in assumptions:
             if not isinstance(one, (_BoolVarImpl, BoolVal, bool)):
@@ -202,7 +202,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
             literal = self.facts.literal(one if is_true else one._bv)
             if (literal if isinstance(literal, bool) else assume.setdefault(literal.name, is_true)) != is_true:
                 return Result("UNSATISFIABLE", [], None, {})
-        self.native_model.output(known)
+        self.native_model.output(self._shown())
         settings = {"arch": "cpu", **settings}
         try:
             if not assume and not self._hint:
@@ -212,6 +212,10 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
             return self._asked_often.solve(assume, hint=self._hint, **settings)
         except UnsupportedError as error:
             raise NotSupportedError(f"turbo: {error}") from error
+
+    def _shown(self) -> list[Var]:
+        """The variables of the user, by their names, so that nothing depends on the order of a set."""
+        return [self.facts.variable(one) for one in sorted(self.user_vars, key=lambda one: one.name)]
 
     def _note(self, result: Result, is_complete: bool) -> None:
         self.cpm_status = SolverStatus(self.name)
