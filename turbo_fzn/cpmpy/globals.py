@@ -1,7 +1,8 @@
 """Global constraints and functions of CPMpy that have a predicate of the same meaning.
 
 The meanings are those of `value()` in CPMpy, and of turbo_fzn/check/. Where they differ, more facts make up for it:
-tasks of a negative duration or demand break a constraint of CPMpy. What is in no table here, CPMpy decomposes.
+tasks of a negative duration or demand break a constraint of CPMpy, and tasks may be absent. What is in no table here,
+CPMpy decomposes.
 """
 
 from __future__ import annotations
@@ -151,6 +152,40 @@ def _no_overlap(facts: Facts, expression: Any) -> list[Fact]:
     return [Fact("disjunctive", tasks), *(_ends(facts, starts, durations, ends[0]) if ends else [])]
 
 
+def _where_present(facts: Facts, sizes: Sequence[Any], present: Sequence[Any]) -> list[Any]:
+    """The sizes of tasks, 0 of those that are absent."""
+    products = []
+    for size, is_present in zip(sizes, present):
+        least, most = get_bounds(size)
+        product = facts.builder.ints(facts.name("size"), min(int(least), 0), max(int(most), 0))
+        facts.builder.int_times(facts.number(is_present), facts.number(size), product)
+        products.append(product)
+    return products
+
+
+def _ends_where_present(facts: Facts, present: Sequence[Any], ends: list[Fact]) -> list[Fact]:
+    truths = [facts.truth() for _ in ends]
+    for truth, end in zip(truths, ends):
+        facts.equate(truth, [end])
+    return [Fact("bool_clause", [[truth], [facts.literal(one)]]) for truth, one in zip(truths, present)]
+
+
+def _cumulative_optional(facts: Facts, expression: Any) -> list[Fact]:
+    starts, durations, *ends, demands, capacity, present = expression.args
+    sizes = [_where_present(facts, part, present) for part in (durations, demands)]
+    found = [Fact("int_le", [0, size]) for size in (*sizes[0], *sizes[1])]
+    if ends:
+        found += _ends_where_present(facts, present, _ends(facts, starts, durations, ends[0]))
+    return [Fact("cumulative", [facts.numbers(starts), *sizes, facts.number(capacity)]), *found]
+
+
+def _no_overlap_optional(facts: Facts, expression: Any) -> list[Fact]:
+    starts, durations, *ends, present = expression.args
+    tasks = [facts.numbers(starts), _where_present(facts, durations, present)]
+    found = _ends_where_present(facts, present, _ends(facts, starts, durations, ends[0])) if ends else []
+    return [Fact("disjunctive", tasks), *found]
+
+
 CONSTRAINTS: dict[str, Translation] = {
     "alldifferent": _of_list("all_different"),
     "alldifferent_except_0": _different_except,
@@ -158,6 +193,7 @@ CONSTRAINTS: dict[str, Translation] = {
     "allequal": _of_list("all_equal"),
     "circuit": _circuit,
     "cumulative": _cumulative,
+    "cumulative_optional": _cumulative_optional,
     "decreasing": _of_list("increasing_int", turned=True),
     "gcc": _cardinality,
     "increasing": _of_list("increasing_int"),
@@ -168,6 +204,7 @@ CONSTRAINTS: dict[str, Translation] = {
     "mdd": _diagram,
     "negative_table": _negative_table,
     "no_overlap": _no_overlap,
+    "no_overlap_optional": _no_overlap_optional,
     "precedence": _precedence,
     "regular": _regular,
     "short_table": _short_table,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from math import inf
 from typing import Any
 
 from cpmpy import SolverLookup
 from cpmpy.exceptions import NotSupportedError
 from cpmpy.expressions.core import BoolVal
-from cpmpy.expressions.globalconstraints import DirectConstraint
+from cpmpy.expressions.globalconstraints import DirectConstraint, GlobalConstraint
 from cpmpy.expressions.globalfunctions import FloatSum
 from cpmpy.expressions.utils import flatlist
 from cpmpy.expressions.variables import NegBoolView, _BoolVarImpl, _NumVarImpl
@@ -35,6 +36,7 @@ from turbo_fzn.explain.quickxplain import Members, minimal
 
 NAME = "turbo"
 COMPARED = LINEAR | {"count"}  # what may be compared otherwise than by ==
+PARTIAL = frozenset({"div", "mod", "element", "nd_element"})  # functions
 Found = tuple[dict[str, Any], float | None]  # a solution, and its objective
 
 
@@ -75,7 +77,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
 
     def transform(self, cpm_expr: Any) -> list[Any]:
         """Flat constraints, as CPMpy makes them of any."""
-        constraints = push_down_negation(no_partial_functions(toplevel_list(cpm_expr)))
+        constraints = push_down_negation(self._made_total(toplevel_list(cpm_expr)))
         constraints = decompose_in_tree(
             constraints,
             supported=self.supported_global_constraints,
@@ -85,6 +87,17 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
         constraints = flatten_constraint(constraints, csemap=self._csemap)
         constraints = reify_rewrite(constraints, supported=COMPARED | CONSTRAINTS.keys(), csemap=self._csemap)
         return only_numexpr_equality(constraints, supported=COMPARED, csemap=self._csemap)
+
+    def _made_total(self, constraints: list[Any]) -> list[Any]:
+        """The constraints with partial functions made total. A predicate is false where its function is undefined, so
+        that only functions inside Boolean expressions matter, and in what is decomposed, which may leave one out."""
+        made: list[Any] = []
+        for decomposed, some in groupby(constraints, self._is_decomposed):
+            made += no_partial_functions(list(some), safen_toplevel=PARTIAL if decomposed else frozenset())
+        return made
+
+    def _is_decomposed(self, constraint: Any) -> bool:
+        return isinstance(constraint, GlobalConstraint) and constraint.name not in self.supported_global_constraints
 
     def add(self, cpm_expr: Any) -> CPM_turbo:
         get_variables(cpm_expr, collect=self.user_vars)
