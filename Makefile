@@ -13,7 +13,7 @@
 #   make newest-minizinc   globals and examples through the newest MiniZinc, which npm has
 #   make look       the pages of --report, of the benchmarks and of the site in a headless Chromium, at two widths
 #   make docs       the site of the documentation, in build/site
-#   make cpmpy      the examples of the page about CPMpy, with PyPI's CPMpy and OR-Tools beside it
+#   make cpmpy      the examples of CPMpy and of its page, with PyPI's CPMpy and OR-Tools beside it
 #   make pycsp3     what the page about XCSP3 says of PyCSP3 and ACE, with PyPI's pycsp3
 #   make docker-check   lint the Dockerfiles, without Docker
 #   make release-check  build and try wheel and source distribution of the last commit, as a release does

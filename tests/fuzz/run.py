@@ -3,7 +3,8 @@
 Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads
 damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch
 of MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats`
-has float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py).
+has float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py). `cpmpy` draws models
+in CPMpy, which must be installed (cpmpy_models.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -54,11 +55,20 @@ REGRESSIONS = DATA / "regressions"
 REPORT_SECONDS = 5.0
 MOST_FAILURES = 20  # after that many the run ends: one fault shows in many models
 WATCHDOG_SECONDS = 600  # without a sign of life, a process is said to hang
+
+
+def try_cpmpy(random: Random) -> tuple[Verdict, str]:
+    from fuzz.cpmpy_models import try_cpmpy as tried  # only here: CPMpy may be missing
+
+    return tried(random)
+
+
 # Kinds that draw a model and say whether it was solved rightly: the verdict, and the text.
 ON_THEIR_OWN: dict[str, Callable[[Random], tuple[Verdict, str]]] = {
     "bounds": lambda random: try_bounds(random)[:2],
     "floats": try_reals,
     "float-peers": try_float_peers,
+    "cpmpy": try_cpmpy,
 }
 
 

@@ -24,7 +24,7 @@ PACKAGE_FLOORS = (
     ("run",),
     ("explain", "report"),
     ("interface",),
-    ("__init__", "command"),
+    ("__init__", "command", "cpmpy"),
     ("__main__",),
 )
 ENGINE_FLOORS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,3 +16,4 @@ needs_clang = pytest.mark.skipif(
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
+needs_cpmpy = pytest.mark.skipif(find_spec("cpmpy") is None, reason="cpmpy is not installed (pip install cpmpy)")

@@ -24,6 +24,7 @@ import numpy as np
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.explain.groups import CONSTRAINT_NAME
+from turbo_fzn.interface.api import Result, solve_model
 from turbo_fzn.interface.listening import Values
 from turbo_fzn.interface.model import NOWHERE, Model
 from turbo_fzn.options.spellings import no_such
@@ -32,6 +33,7 @@ from turbo_fzn.predicates.signature import TRUTH
 from turbo_fzn.predicates.table import FORMS, Form, find
 from turbo_fzn.read.model import Array, Call, Constraint, FloatRange, Goal, Ref, Text, Variable
 from turbo_fzn.read.model import Model as ParsedModel
+from turbo_fzn.run.projection import with_output
 
 Shape = tuple[int, ...]
 KINDS = {"I": "int", "B": "bool", "F": "float"}  # of variables, by the letters of signatures
@@ -56,6 +58,7 @@ class Builder:
     def __init__(self) -> None:
         self._parsed = ParsedModel(goal=Goal("satisfy", None, [], NOWHERE))
         self._shapes: dict[str, Shape] = {}
+        self._output: set[str] | None = None  # None: all variables
 
     def ints(self, name: str, least: int, greatest: int, shape: Shape = ()) -> Any:
         """Integer variables between two values: a `Var`, or an array of that shape. Raises UsageError for a name that
@@ -147,11 +150,28 @@ class Builder:
         """Sets the objective, in the place of another one."""
         self._parsed.goal = Goal("maximize", Ref(variable.name), [], NOWHERE)
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of variables and of constraints so far."""
+        return len(self._parsed.variables), len(self._parsed.constraints)
+
+    def output(self, variables: Iterable[Var]) -> None:
+        """Names the variables that solutions have, in the place of all that are declared; of arrays, the elements."""
+        self._output = {variable.name for variable in variables}
+
     def model(self, **settings: Any) -> Model:
-        """What is there by now, ready to be solved; settings are those of `Model`."""
+        """What is there by now, ready to be solved many times; settings are those of `Model`."""
+        return Model(self._copied(), **settings)
+
+    def solve(self, **settings: Any) -> Result:
+        """Solves what is there by now once, simplified more than `model` may do; settings are those of
+        `solve_model`."""
+        return solve_model(self._copied(), **settings)
+
+    def _copied(self) -> ParsedModel:
         parsed = self._parsed
         copied = ParsedModel({}, {**parsed.variables}, {**parsed.arrays}, [*parsed.constraints], parsed.goal)
-        return Model(copied, **settings)
+        return copied if self._output is None else with_output(copied, self._output)
 
     def values(self, solution: Values) -> dict[str, Any]:
         """A solution with its arrays (int64, bool or float64) in the shapes in which they were declared."""

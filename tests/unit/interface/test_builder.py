@@ -110,3 +110,15 @@ def test_what_does_not_fit_is_refused(post, complaint):
     with pytest.raises(UsageError) as raised:
         post(build, x)
     assert str(raised.value).startswith(complaint)
+
+
+def test_what_is_built_is_solved_at_once_with_the_output_that_was_named():
+    build, square = magic()
+    build.maximize(square[0, 0])
+    assert build.size == (9, 9)
+    build.output([square[0, 0], square[1, 1]])
+    result = build.solve(arch="cpu")
+    assert (result.status, result.solutions[-1]) == ("OPTIMAL_SOLUTION", {"square[0][0]": 8, "square[1][1]": 5})
+    assert build.model(arch="cpu").solve().solutions[-1] == result.solutions[-1]
+    build.output([square[2, 2]])
+    assert build.solve(arch="cpu", all_optimal=True).solutions == [{"square[2][2]": 2}]  # two squares have it
