@@ -15,7 +15,7 @@ from fuzz.reals import draw_model
 from turbo_fzn import solve_text
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.bounds import spatial
+from turbo_fzn.bounds import real_certificate, spatial
 from turbo_fzn.bounds.beside import RealBeside
 from turbo_fzn.bounds.envelopes import FORMS, Box, Row
 from turbo_fzn.bounds.highs import Answer, Outcome
@@ -159,12 +159,12 @@ def test_what_any_multipliers_prove_is_at_most_the_cost_of_every_point() -> None
         cost = {v: random.randint(-3, 3) for v in range(n)}
         box = Box(tnf, tnf.lower, tnf.upper)
         duals = random_duals(random, len(rows))
-        proved = spatial.prove(rows, cost, box, duals)
+        proved = real_certificate.prove(rows, cost, box, duals)
         n_proved += proved is not None
         assert proved is None or proved <= sum(value * Fraction(point[v]) for v, value in cost.items())
-        assert not spatial.is_refuted(rows, box, duals)
+        assert not real_certificate.is_refuted(rows, box, duals)
         off = [row._replace(low=None if row.low is None else row.low + 40) for row in rows]
-        n_refuted += spatial.is_refuted(off, box, np.ones(len(rows)))
+        n_refuted += real_certificate.is_refuted(off, box, np.ones(len(rows)))
     assert n_proved > 1500 and n_refuted > 50
 
 
@@ -253,7 +253,7 @@ def test_a_product_that_is_a_constant_is_divided_only_where_it_is_missed() -> No
     tnf = judge.prepared.tnf
     tree = spatial.Tree(tnf, RealBeside(tnf, RealBoxes(judge)))
     for factor, is_missed in ((1.5, True), (2.0**0.5, False)):
-        point = np.where(tnf.floats.mask, factor, spatial.FAR)  # of a column that is in no row
+        point = np.where(tnf.floats.mask, factor, real_certificate.FAR)  # of a column that is in no row
         chosen = tree.factor((tnf.lower, tnf.upper), np.ones(tnf.n_vars), point)
         assert (chosen is not None) == is_missed
 
