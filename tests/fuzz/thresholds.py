@@ -270,7 +270,8 @@ KEPT: dict[str, str] = {
         run.engines.UNLIMITED
         run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
     "of models with floats, which have kinds of their own": """
-        bounds.envelopes.LARGEST_FACTOR bounds.spatial bounds.real_certificate bounds.elimination bounds.enclosure lower.constraints_float
+        bounds.envelopes.LARGEST_FACTOR bounds.spatial bounds.real_certificate bounds.elimination
+        bounds.enclosure lower.constraints_float
         lower.elementary run.real_bounding run.exact run.prepare.EQUATION_ROUNDS run.judge.MOST_INEXACT""",
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "of walks, which claim nothing": "engine.layout.repair",

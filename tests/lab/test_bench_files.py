@@ -95,7 +95,7 @@ def test_flags_are_compared_model_by_model():
 
 
 def test_what_is_left_out_of_learning_is_known_to_the_kernels():
-    text = (kernels_folder() / "learn" / "ablation.h").read_text()
+    text = (kernels_folder() / "learn" / "state" / "ablation.h").read_text()
     bits = {name.lower(): int(bit) for name, bit in re.findall(r"WITHOUT_(\w+) = (\d+)", text)}
     flags = {flag for variant in ablation.variants() for flag in variant.flags}
     assert ablation.PARTS.items() <= bits.items() and flags == {f"-DLEARN_WITHOUT={bit}" for bit in bits.values()}
