@@ -10,6 +10,7 @@
 #include "learn/learner.h"
 #include "learn/propagators/posted.h"
 #include "search/incumbent.h"
+#include "search/presolve.h"
 #include "search/task.h"
 #include "search/units.h"
 #include "solver.h"
@@ -74,6 +75,28 @@ int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   free(memory);
   if (problem->common->incomplete) return -3;
   return !consistent ? 0 : propagation(b).stop ? -1 : 1;
+}
+
+// Probes the groups of a task. The bounds (store_vars each), a fixpoint of all rows, are tightened to another one.
+// Gives 1, or -2 without memory; the task says whether there is a solution.
+int probe_root(const Problem* problem, Probes* task, bound_t* lower, bound_t* upper) {
+  i64 store = store_bytes(*problem) + list_bytes(*problem), n = store_vars(*problem);
+  i64 trail = align16(n * (i64)sizeof(TrailEntry)), retired = align16((i64)count_rows(*problem) * 4);
+  char* memory = (char*)calloc(1, (size_t)(store + trail + retired + n * (i64)sizeof(Decision)));
+  if (!memory) return -2;
+  BlockState state;
+  memset(&state, 0, sizeof state);
+  Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
+  b.trail = (TrailEntry*)(memory + store);
+  b.retired = (i32*)(memory + store + trail);
+  memcpy(b.lower, lower, (size_t)n * sizeof(bound_t));
+  memcpy(b.upper, upper, (size_t)n * sizeof(bound_t));
+  Presolve p = {b, task, (Decision*)(memory + store + trail + retired), 0, 0};
+  probe_groups(p);
+  memcpy(lower, b.lower, (size_t)n * sizeof(bound_t));
+  memcpy(upper, b.upper, (size_t)n * sizeof(bound_t));
+  free(memory);
+  return 1;
 }
 
 // Takes a solution of the host's (n_vars values) if it is better than those of the blocks. Returns whether it is.

@@ -108,6 +108,11 @@ enum LogKind {
   LOG_ENDED = 7,      // the space is exhausted
 };
 
+// A consequence of a literal: a truth is false, or true; a variable gets its first lower, or upper bound.
+enum Implied {
+  IMPLIES_FALSE = 0, IMPLIES_TRUE = 1, IMPLIES_LOWER = 2, IMPLIES_UPPER = 3,
+};
+
 // The messages between a thread that searches and the block that propagates for it (hybrid/mailbox.h), in mapped
 // memory of the host; followed by the lists of changes, first those for the block.
 struct alignas(64) Mailbox {
@@ -187,6 +192,24 @@ struct Level {
   i32 trail_start, path_start, retired_start;
   i32 strategy, position;
   i32 output_position;  // place of the first unfixed output variable before the choice
+};
+
+// A task of probing at the root (search/presolve.h): groups of literals, what they may cost, and what was found.
+// Work is counted in propagations, and in variables that a case changes. A literal is twice a truth, plus its value.
+struct Probes {
+  const i32* literals;
+  const i32* starts;  // for each group and one more: where its literals begin
+  i32* implied;       // three numbers each: a literal, another variable, and an Implied
+  i64 work;           // that is left
+  i64 reward;         // more of it, for each variable of the root that becomes tighter
+  i64 most_rewards;   // in total
+  i64 probe_work;     // of a case, at most
+  i32 n_groups;
+  i32 next;           // the first group that was not looked at
+  i32 n_probes;       // groups that were probed
+  i32 n_failed;       // cases without a solution
+  i32 n_implied, most_implied;
+  i32 infeasible;     // whether the root has no solution
 };
 
 // A node: its place among its siblings and the decision that led to it (var -1: none). Each task searches its own

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "f27ad2b06be20ecb"
+#define ABI_DIGEST "c756a0d2fd435c29"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -28,7 +28,8 @@ SAME(DECIDE_ALL, 0); SAME(DECIDE_TRUTHS, 1); SAME(DECIDE_UNLINKED, 2); SAME(DECI
 SAME(ACTIVITY_FIXPOINT, 0); SAME(ACTIVITY_CHOICE, 1); SAME(ACTIVITY_BACKTRACK, 2); SAME(ACTIVITY_SOLUTION, 3);
 SAME(ACTIVITY_DIVE, 4); SAME(ACTIVITY_WAIT, 5); SAME(TRACE_SOLVED, 0); SAME(TRACE_FAILED, 1); SAME(TRACE_BRANCH, 2);
 SAME(TRACE_SKIPPED, 3); SAME(LOG_BY_ROW, 1); SAME(LOG_BY_CLAUSE, 2); SAME(LOG_LEARNED, 3); SAME(LOG_ROOT, 4);
-SAME(LOG_REFUTED, 5); SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7);
+SAME(LOG_REFUTED, 5); SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7); SAME(IMPLIES_FALSE, 0); SAME(IMPLIES_TRUE, 1);
+SAME(IMPLIES_LOWER, 2); SAME(IMPLIES_UPPER, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 SAME(sizeof(Mailbox), 128); SAME(offsetof(Mailbox, asked), 0); SAME(offsetof(Mailbox, answered), 64);
@@ -75,6 +76,11 @@ SAME(offsetof(Level, var), BY_WIDTH(16, 32)); SAME(offsetof(Level, pending), BY_
 SAME(offsetof(Level, trail_start), BY_WIDTH(24, 40)); SAME(offsetof(Level, path_start), BY_WIDTH(28, 44));
 SAME(offsetof(Level, retired_start), BY_WIDTH(32, 48)); SAME(offsetof(Level, strategy), BY_WIDTH(36, 52));
 SAME(offsetof(Level, position), BY_WIDTH(40, 56)); SAME(offsetof(Level, output_position), BY_WIDTH(44, 60));
+SAME(sizeof(Probes), 88); SAME(offsetof(Probes, literals), 0); SAME(offsetof(Probes, starts), 8);
+SAME(offsetof(Probes, implied), 16); SAME(offsetof(Probes, work), 24); SAME(offsetof(Probes, reward), 32);
+SAME(offsetof(Probes, most_rewards), 40); SAME(offsetof(Probes, probe_work), 48); SAME(offsetof(Probes, n_groups), 56);
+SAME(offsetof(Probes, next), 60); SAME(offsetof(Probes, n_probes), 64); SAME(offsetof(Probes, n_failed), 68);
+SAME(offsetof(Probes, n_implied), 72); SAME(offsetof(Probes, most_implied), 76); SAME(offsetof(Probes, infeasible), 80);
 SAME(sizeof(TraceRecord), 48); SAME(offsetof(TraceRecord, lower), 0); SAME(offsetof(TraceRecord, upper), 8);
 SAME(offsetof(TraceRecord, tree), 16); SAME(offsetof(TraceRecord, node), 20); SAME(offsetof(TraceRecord, parent), 24);
 SAME(offsetof(TraceRecord, alternative), 28); SAME(offsetof(TraceRecord, children), 32);

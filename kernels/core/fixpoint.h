@@ -91,6 +91,26 @@ DEVICE void look_for_cycle(const Block& b, i64 rounds, i64* next) {
 }
 #endif
 
+// One round, of a store with changes: wakes the rows that watch them, and runs these.
+DEVICE void run_round(Block& b, i32 n_changed) {
+  Propagation& s = propagation(b);
+  i32 parity = b.round & 1;
+  ASSERT(lane() != 0 || s.n_changed[parity ^ 1] == 0);
+  wake_changed(b, n_changed);
+  barrier();
+  ++b.round;
+  i32 n_queue = s.n_queue[parity], n_long = s.n_long[parity];
+  if (lane() == 0) {
+    s.n_changed[parity] = 0;
+    s.n_queue[parity ^ 1] = s.n_long[parity ^ 1] = 0;
+    statistics(b).propagations += n_queue + n_long;
+    ++statistics(b).iterations;
+    bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue + n_long >= LONG_ROUND * lanes();
+    if (look) s.stop = global_load(&b.problem->common->stop);
+  }
+  run_rows(b, n_queue, n_long);
+}
+
 // Propagates from the changed variables on. Returns, to all lanes alike, whether the store is consistent; at a stop
 // the store is left as it is, and propagation(b).stop is set. Ends with a barrier.
 DEVICE bool fixpoint(Block& b) {
@@ -102,8 +122,7 @@ DEVICE bool fixpoint(Block& b) {
   for (;;) {
     ASSERT(lane() != 0 || s.n_queue[b.round & 1] + s.n_long[b.round & 1] == 0);
     barrier();
-    i32 parity = b.round & 1;
-    i32 n_changed = s.n_changed[parity];
+    i32 n_changed = s.n_changed[b.round & 1];
 #if FINDS_CYCLES
     look_for_cycle(b, rounds++, &next);
 #endif
@@ -119,19 +138,6 @@ DEVICE bool fixpoint(Block& b) {
 #endif
       return !failed;
     }
-    ASSERT(lane() != 0 || s.n_changed[parity ^ 1] == 0);
-    wake_changed(b, n_changed);
-    barrier();
-    ++b.round;
-    i32 n_queue = s.n_queue[parity], n_long = s.n_long[parity];
-    if (lane() == 0) {
-      s.n_changed[parity] = 0;
-      s.n_queue[parity ^ 1] = s.n_long[parity ^ 1] = 0;
-      statistics(b).propagations += n_queue + n_long;
-      ++statistics(b).iterations;
-      bool look = b.round % STOP_POLL_ROUNDS == 0 || n_queue + n_long >= LONG_ROUND * lanes();
-      if (look) s.stop = global_load(&b.problem->common->stop);
-    }
-    run_rows(b, n_queue, n_long);
+    run_round(b, n_changed);
   }
 }

@@ -12,7 +12,7 @@ from support import command
 from turbo_fzn.base import memory
 from turbo_fzn.base.errors import EngineError
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.run import prepare
+from turbo_fzn.run import interruptible
 
 GOLOMB = command.CORPUS / "golomb.fzn"
 
@@ -61,10 +61,10 @@ def without_room(*_: object) -> None:
 @pytest.mark.parametrize(("stack", "error"), [(memory.STACK_BYTES, EngineError), (2**60, MemoryError)])
 def test_a_thread_without_room_for_its_stack_is_missing_memory(monkeypatch, stack, error):
     """Where there is room, too many threads are what is wrong."""
-    monkeypatch.setattr(prepare.threading.Thread, "start", without_room)
+    monkeypatch.setattr(interruptible.threading.Thread, "start", without_room)
     monkeypatch.setattr(memory, "STACK_BYTES", stack)
     with pytest.raises(error):
-        prepare.in_thread(lambda: 1, Interrupt(), lambda: None)
+        interruptible.in_thread(lambda: 1, Interrupt(), lambda: None)
 
 
 def test_room_is_asked_for_and_given_back():

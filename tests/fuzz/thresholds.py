@@ -108,6 +108,7 @@ TNF: dict[str, Values] = {
     "tnf.linear_rows.NARROW": (0, 1, NEVER),
     "tnf.language.NARROW_LIMIT": (0, 5),  # 64 bits for nearly all
     "tnf.octagon.MOST_VARIABLES": (2, 4),
+    "tnf.simplify.WORTH": (0, NEVER),
     "tnf.spans.HOPS": (1, 2),
     "tnf.spans.LARGEST": (8, 64),
     "tnf.spans.MOST_GROUPS": (1, 2),
@@ -233,6 +234,11 @@ ENGINE: dict[str, Values] = {
     "ranks.ranks.NEWS_SECONDS": (0.0,),
     "ranks.stealing.HOLD_SECONDS": (0.0,),
     "ranks.stealing.MOST_PATHS": (1, 2),
+    "engine.probing.MOST_IMPLIED": (0, 2),
+    "run.presolve.LEAST_WORK": (0, 10),
+    "run.presolve.MOST_IN_GROUP": (2, NEVER),
+    "run.presolve.CASES": (1, 10**5),
+    "run.presolve.WORK_A_ROW": (0, 1),
     "run.policy.CPU_LNS_PERCENT": (0, 100),
     "run.prepare.OCTAGON_ROUNDS": (1,),
     "run.policy.FREE_THREADS": (1, 3),
@@ -276,6 +282,7 @@ KEPT: dict[str, str] = {
     "whether a solution is checked at all": "run.judge.CHECK_LIMIT",
     "of walks, which claim nothing": "engine.layout.repair",
     "how long something waits, which no answer comes sooner by": """
+        run.presolve.MOST_SECONDS run.presolve.SECONDS_A_ROW
         bounds.beside.END_SECONDS bounds.beside.LAST_SECONDS bounds.beside.PATIENCE_SECONDS
         bounds.beside.PROBING_SECONDS bounds.root.CUT_SECONDS
         engine.together.maker.TURN_SECONDS ranks.ranks.ALIVE_SECONDS ranks.ranks.SILENCE_SECONDS ranks.serve run.search

@@ -33,7 +33,7 @@ ENGINE_FLOORS = (
     ("layout",),
     ("figures", "library", "logged", "parcels", "posted", "ring"),
     ("root", "cpu", "cuda"),
-    ("hybrid",),
+    ("hybrid", "probing"),
     ("together",),
 )
 FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}

@@ -55,7 +55,7 @@ LEARNING = [
     kernel("learners", "bounds that are none are explained", "learn/learner.h",
            "bool finite = !has_infinite_bound(p);", "bool finite = true;", "test_learning.py -k claims_nothing"),
     host("learners", "they are given models without bounds", "run/roles.py",
-         "finite and ", "", "test_learning.py -k left_to_the_tree"),
+         "NO_BOUNDS if len(unbounded(tnf)) else None", "None", "test_learning.py -k left_to_the_tree"),
     kernel("learners", "an explanation of a sum gives one unit of slack too much", "learn/propagators/linear.h",
            "wide_t slack = -need;", "wide_t slack = 1 - need;", "test_linear_rows.py -k imply"),
     kernel("learners", "an explanation of a sum gives no slack away", "learn/propagators/linear.h",

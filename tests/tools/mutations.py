@@ -211,7 +211,7 @@ HOST = [
          "if key not in seen:", "if True:", "test_optimal.py"),
     host("answers", "the output is said to determine all", "run/answers.py",
          "return count == tnf.n_vars", "return count > 0", "test_optimal.py test_answers_determined.py"),
-    host("reconstruction", "a removed definition gives no value", "tnf/simplify.py",
+    host("reconstruction", "a removed definition gives no value", "tnf/reconstruction.py",
          "for rows in reversed(self.removed):", "for rows in ():", "test_simplify.py"),
     host("alone", "a solution of the rows counts where a wide row stands alone", "run/bounding.py",
          "if not all(wide.holds(low) for wide in self.tnf.wides if wide.alone):", "if False:",

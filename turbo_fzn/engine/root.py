@@ -17,6 +17,8 @@ from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import float_flags, library, point_to
 from turbo_fzn.tnf.language import TNF
 
+Box = tuple[np.ndarray, np.ndarray]  # (lower, upper)
+
 INCONSISTENT, NO_MEMORY, OVERFLOW = 0, -2, -3  # of propagate_root
 
 
@@ -30,7 +32,7 @@ class Stop:
         self.common.stop = 1
 
 
-def propagate(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.ndarray] | None:
+def propagate(tnf: TNF, stop: Stop | None = None) -> Box | None:
     """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
 
     A stop leaves the bounds where they are, which loses no solution. Raises EngineError for a bound that 64 bits do not
@@ -47,11 +49,15 @@ class Propagator:
     def __init__(self, tnf: TNF, stop: Stop | None = None):
         self.layout = layout = Layout(tnf, np.empty(0, np.int32), Settings(fused=False))
         self.library = library(layout.bits, *float_flags(tnf))
-        self.common = (stop or Stop()).common
         self.problem = problem = Problem()
         layout.fill(problem, 0)
         point_to(problem, layout.arrays)
-        problem.common = ctypes.addressof(self.common)
+        self.obey(stop or Stop())
+
+    def obey(self, stop: Stop) -> None:
+        """Has this stop end what is propagated from now on."""
+        self.common = stop.common
+        self.problem.common = ctypes.addressof(stop.common)
 
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         lower, upper = lower.astype(self.layout.bound_type), upper.astype(self.layout.bound_type)

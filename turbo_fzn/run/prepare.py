@@ -1,46 +1,43 @@
 """Prepares a parsed model: a TNF at its root fixpoint, from which every engine starts.
 
-Lowering and simplifying are Python and NumPy, which a signal interrupts by itself. Propagation is one call into the
-kernels: it runs in a thread, so that a signal handler of the main thread can run and stop it.
+Lowering and simplifying are Python and NumPy, which a signal interrupts by itself. Propagation and probing are calls
+into the kernels (interruptible.py).
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
-from turbo_fzn.base import memory, progress
-from turbo_fzn.base.errors import EngineError, UsageError
+from turbo_fzn.base import progress
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine import root
-from turbo_fzn.engine.library import float_flags, library
+from turbo_fzn.engine.library import library
 from turbo_fzn.engine.variants import BITSETS, closes_octagons, has_holes
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options.options import Options
-from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.world import world
 from turbo_fzn.read.model import Call, Goal, Model
+from turbo_fzn.run.interruptible import call_kernels
 from turbo_fzn.run.policy import wanted_methods
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.presolve import Presolve
 from turbo_fzn.run.projection import names_of, projected
-from turbo_fzn.run.roles import can_learn, choose_alone
+from turbo_fzn.run.roles import NO_BOUNDS, can_learn, choose_alone, obstacle_to_learning, unbounded
 from turbo_fzn.tnf import octagon
 from turbo_fzn.tnf.arrange import arrange
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.simplify import moved, of_itself, simplify
+from turbo_fzn.tnf.reconstruction import moved, of_itself
+from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
 
 OCTAGON_ROUNDS = 10
 EQUATION_ROUNDS = 3
-
-Box = tuple[np.ndarray, np.ndarray]  # (lower, upper)
-T = TypeVar("T")
 
 
 def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool = True) -> Prepared:
@@ -68,9 +65,11 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     }
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
     if options.simplify and not lowered.tnf.infeasible:
+        presolve = Presolve(lowered.tnf, options, interrupt)
         with progress.stage("simplify"):
-            simplified = simplify(lowered.tnf, lambda tnf: _propagate_interruptibly(tnf, interrupt))
+            simplified = simplify(lowered.tnf, presolve.propagate, probe=presolve.probe)
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+        presolve.report(prepared.sizes)
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     settle_root(prepared, interrupt)
@@ -79,6 +78,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         close_octagons(prepared, interrupt)
     if has_holes(options.variant):
         close_holes(prepared, interrupt)
+    report_obstacle(prepared, options)
     return prepared
 
 
@@ -109,12 +109,22 @@ def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
         tnf.infeasible = Enclosure(tnf, (tnf.lower, tnf.upper), lambda: bool(interrupt)).is_empty()
 
 
+def report_obstacle(prepared: Prepared, options: Options) -> None:
+    """Logs why no block may learn from conflicts, where that is so, with a variable to blame if it has no bounds."""
+    tnf = prepared.tnf
+    obstacle = None if tnf.infeasible else obstacle_to_learning(tnf, options)
+    if obstacle == NO_BOUNDS:
+        obstacle = f"{prepared.name_of(unbounded(tnf)) or 'a variable of an inner sum or product'} has no bounds"
+    if obstacle is not None:
+        log.info("no learning: %s", obstacle)
+
+
 def close_holes(prepared: Prepared, interrupt: Interrupt) -> None:
     """Tightens the root by the holes of domains."""
     tnf = prepared.tnf
     if tnf.is_narrow():
         library(32, BITSETS)  # compiled in this thread, where a stop reports it
-    found = None if tnf.infeasible else _propagate_interruptibly(tnf, interrupt, root.propagate_holes)
+    found = None if tnf.infeasible else call_kernels(tnf, interrupt, lambda stop: root.propagate_holes(tnf, stop))
     tnf.infeasible = found is None
     if found is not None:
         tnf.lower, tnf.upper = found
@@ -184,7 +194,7 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
     if not tnf.infeasible:
         start = time.monotonic()
         with progress.stage("root"):
-            bounds = _propagate_interruptibly(tnf, interrupt)
+            bounds = call_kernels(tnf, interrupt, lambda stop: root.propagate(tnf, stop))
         if bounds is None:
             tnf.infeasible = True
         else:
@@ -202,45 +212,3 @@ def arranged(prepared: Prepared) -> Prepared:
         return prepared
     log.info("arrange: %.2f s, stores of %d variables", time.monotonic() - start, tnf.arranged.n_vars)
     return replace(prepared, tnf=tnf, reconstruction=moved(prepared.reconstruction or of_itself(prepared.tnf), number))
-
-
-def _propagate_interruptibly(
-    tnf: TNF, interrupt: Interrupt, propagate: Callable[[TNF, root.Stop], Box | None] = root.propagate
-) -> Box | None:
-    """Propagates the root in a thread, so that a signal handler of the main thread can run and stop it."""
-    library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled in this thread, where a stop reports it
-    stop = root.Stop()
-    result = in_thread(lambda: propagate(tnf, stop), interrupt, stop.set)
-    if interrupt:
-        raise Interrupted
-    return result
-
-
-def in_thread(work: Callable[[], T], interrupt: Interrupt, stop: Callable[[], None]) -> T:
-    """Runs `work` in a thread and calls `stop` when interrupted. Returns the result of `work`, or raises its
-    exception."""
-    outcome: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        memory.require(memory.STACK_BYTES)
-        raise EngineError(f"cannot run a thread: {error}") from error
-    try:
-        while thread.is_alive() and not interrupt:
-            thread.join(0.02)
-    finally:
-        if thread.is_alive():
-            stop()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]

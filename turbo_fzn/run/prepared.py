@@ -9,7 +9,7 @@ import numpy as np
 
 from turbo_fzn.read.model import Model
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.simplify import Reconstruction
+from turbo_fzn.tnf.reconstruction import Reconstruction
 
 
 @dataclass
@@ -27,3 +27,14 @@ class Prepared:
     def original(self, values: np.ndarray) -> np.ndarray:
         """The values of the variables before simplification, from those (int64 [..., n]) of the TNF's variables."""
         return values if self.reconstruction is None else self.reconstruction.values(values)
+
+    def name_of(self, variables: np.ndarray) -> str | None:
+        """The name of one of the TNF's variables (int64 [k]) in the FlatZinc, if one of them has any there: the first
+        that the modeller has declared, else one that MiniZinc has introduced."""
+        back, wanted = self.reconstruction, set(variables.tolist())
+        names = sorted(self.origin, key=lambda name: name.startswith("X_INTRODUCED"))
+        for name in names:
+            number = self.origin[name]
+            if (number if back is None else int(back.position[back.representative[number]])) in wanted:
+                return name
+        return None

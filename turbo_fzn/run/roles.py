@@ -32,6 +32,9 @@ RANK_OTHERS = 2  # likewise of a rank without a GPU, which shares the tree
 IN_TURN = ("all", "truths", "labelled")
 
 
+NO_BOUNDS = "a variable has no bounds"
+
+
 class Learner(NamedTuple):
     """A block that learns: its role, and the sets of variables that it decides first, with equal work each."""
 
@@ -93,13 +96,27 @@ def choose_learners(
 
 
 def can_learn(tnf: TNF, options: Options) -> bool:
-    """Whether blocks may learn: not if all solutions are wanted, if a bound is infinite, or if there are real
-    variables; nor with --variant, which does not affect learners, unless --learn names them."""
+    """Whether blocks may learn."""
+    return obstacle_to_learning(tnf, options) is None
+
+
+def obstacle_to_learning(tnf: TNF, options: Options) -> str | None:
+    """The reason why no block may learn, or None: not if all solutions are wanted, if a bound is infinite, or if there
+    are real variables; nor with --variant, which does not affect learners, unless --learn names them."""
+    if names_of(options) == ("off",):
+        return "--learn off"
     if options.variant and names_of(options) == ("auto",):
-        return False
-    one_is_enough = options.solution_limit() == options.optimal_limit() == 1
-    finite = bool(np.all(tnf.lower > -INFINITY) and np.all(tnf.upper < INFINITY))
-    return names_of(options) != ("off",) and finite and tnf.floats is None and (tnf.sense != 0 or one_is_enough)
+        return "--variant is for other engines"
+    if tnf.floats is not None:
+        return "there are real variables"
+    if tnf.sense == 0 and not options.solution_limit() == options.optimal_limit() == 1:
+        return "several solutions are wanted"
+    return NO_BOUNDS if len(unbounded(tnf)) else None
+
+
+def unbounded(tnf: TNF) -> np.ndarray:
+    """The variables (int64 [k]) without a lower or an upper bound."""
+    return np.flatnonzero((tnf.lower <= -INFINITY) | (tnf.upper >= INFINITY))
 
 
 def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[str]) -> tuple[Learner, ...]:

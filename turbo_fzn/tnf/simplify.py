@@ -8,7 +8,8 @@ Lowering simplifies single constraints as it reads them; here whole columns of t
   negation is an implication), so that equivalent rows become equal;
 * rows with equal (op, y, z) share their result;
 * a definition whose result occurs nowhere else is removed, if it has a value for all values of its operands;
-* at the fixpoint, spans.py derives bounds from tasks that exclude each other in pairs, and the rules are applied again.
+* at the fixpoint, spans.py derives bounds from tasks that exclude each other in pairs, and the rules are applied again;
+* then probing (as a callback, run/presolve.py) finds more bounds and aliases, and the rules are applied again.
 
 A row is removed only if *every* assignment within the bounds satisfies it, or if its result is free. The Reconstruction
 keeps what is removed, and gives every original variable its value in a solution of the small model.
@@ -26,56 +27,19 @@ from turbo_fzn.tnf import columns
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats
+from turbo_fzn.tnf.reconstruction import Reconstruction, of_itself
 from turbo_fzn.tnf.spans import stretch
 from turbo_fzn.tnf.wide import all_of_class
 
+WORTH = 50  # of so many variables one has to be fixed or merged by probing
+
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
+Probe = Callable[[], "tuple[np.ndarray, np.ndarray, np.ndarray] | None"]
 Observer = Callable[[str, int, int], None]  # called with (pass, variables, rows) after each pass
 
 
 class _Contradiction(Exception):
     """A domain is empty."""
-
-
-@dataclass
-class Reconstruction:
-    """Computes values of the original model's variables from those of the simplified model.
-
-    `representative` is the variable that stands for the class of each original variable; the other fields are by
-    representative. `position` is its simplified variable, or -1: then `value` is its constant, unless a removed
-    definition computes it. `removed` are these definitions in the order of their removal; each depends only on
-    variables that were removed later or not at all.
-    """
-
-    n_vars: int
-    representative: np.ndarray
-    position: np.ndarray
-    value: np.ndarray
-    removed: list[Rows]
-    tables: np.ndarray
-
-    def values(self, compact: np.ndarray) -> np.ndarray:
-        """The values of all variables of the original TNF: of one solution ([n]) or of many ([k, n])."""
-        compact = np.asarray(compact, dtype=np.int64)
-        values = np.broadcast_to(self.value, (*compact.shape[:-1], len(self.value))).copy()
-        alive = self.position >= 0
-        values[..., alive] = compact[..., self.position[alive]]
-        for rows in reversed(self.removed):
-            y = self.representative[rows.y]
-            z = np.where(rows.op == ELEMENT, rows.z, self.representative[np.where(rows.op == ELEMENT, 0, rows.z)])
-            values[..., rows.x] = columns.evaluate(rows.op, y, z, values, self.tables)
-        return values[..., self.representative[: self.n_vars]]
-
-
-def of_itself(tnf: TNF) -> Reconstruction:
-    """That of a model which has not been simplified."""
-    identity = np.arange(tnf.n_vars)
-    return Reconstruction(tnf.n_vars, identity, identity, np.zeros(tnf.n_vars, np.int64), [], tnf.tables)
-
-
-def moved(back: Reconstruction, number: np.ndarray) -> Reconstruction:
-    """The reconstruction where the simplified variables have got new numbers (int64 [n])."""
-    return replace(back, position=np.where(back.position >= 0, number[back.position], -1))
 
 
 @dataclass
@@ -86,13 +50,16 @@ class Simplified:
     reconstruction: Reconstruction
 
 
-def simplify(tnf: TNF, propagate: Propagate, observer: Observer | None = None) -> Simplified:
-    """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure."""
+def simplify(
+    tnf: TNF, propagate: Propagate, observer: Observer | None = None, probe: Probe | None = None
+) -> Simplified:
+    """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure. `probe` returns
+    tighter ones than those that `propagate` has returned last, and pairs of variables that are equal ([k, 2])."""
     simplifier = _Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
             raise _Contradiction
-        simplifier.run(propagate)
+        simplifier.run(propagate, probe)
     except _Contradiction:
         return Simplified(replace(tnf, infeasible=True), of_itself(tnf))
     return simplifier.finish()
@@ -114,13 +81,25 @@ class _Simplifier:
         self.removed: list[Rows] = []
         self.mentioned = distinct(tnf.named())
 
-    def run(self, propagate: Propagate) -> None:
+    def run(self, propagate: Propagate, probe: Probe | None) -> None:
         self.reach_fixpoint(propagate)
         variables, low = stretch(self.rows, self.lower, self.upper)
         self.merged = False
         self.restrict(variables, low, self.upper[variables])
         if self.merged:
             self.reach_fixpoint(propagate)
+        if probe is not None and self.take(probe()):
+            self.reach_fixpoint(propagate)
+
+    def take(self, found: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> bool:
+        """Takes over what probing has found. Returns whether the rules are worth being applied again."""
+        if found is None:
+            raise _Contradiction
+        lower, upper, equal = found
+        n_new = np.count_nonzero((lower == upper) & (self.lower < self.upper)) + len(equal)
+        self.restrict(np.arange(len(lower)), lower, upper)
+        self.merge(equal[:, 0], equal[:, 1])
+        return bool(n_new * WORTH > len(lower))
 
     def reach_fixpoint(self, propagate: Propagate) -> None:
         while True:

@@ -18,7 +18,9 @@ from turbo_fzn.engine.abi.log_records import LogKind  # likewise
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Times, i32, i64, pointer, record
 from turbo_fzn.engine.abi.search_records import Decision as Decision
+from turbo_fzn.engine.abi.search_records import Implied  # likewise
 from turbo_fzn.engine.abi.search_records import Level as Level
+from turbo_fzn.engine.abi.search_records import Probes as Probes
 from turbo_fzn.engine.abi.search_records import TrailEntry as TrailEntry
 from turbo_fzn.engine.abi.trace_records import TraceStatus  # likewise
 from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
@@ -117,6 +119,7 @@ ENUMERATIONS = (
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
     Enumeration("LogKind", "LOG_", (LogKind,)),
+    Enumeration("Implied", "IMPLIES_", (Implied,)),
 )
 N_METHODS = len(Method)
 FIRST_RESTART = Method.WEIGHTED.value  # the method from which on they are restarts

@@ -1,0 +1,155 @@
+"""Presolve of the root by probing: cases of which one must hold are propagated, and what follows of all of them is kept
+(kernels/search/presolve.h, docs/design/presolve.md).
+
+It works between two fixpoints of the simplifier, on the rows of the first one.
+
+* Where a variable has no bounds, the truths within two rows of it are probed. An if-then-else bounds its result in each
+  of its branches, and propagation alone does not see that; but without bounds no block could learn.
+
+Work is counted and not timed, so that runs can be repeated; only where it takes too long by the clock, as on a slow
+machine, it ends sooner.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.engine import root
+from turbo_fzn.engine.abi.search_records import Implied
+from turbo_fzn.engine.probing import Budget, Found, probe
+from turbo_fzn.engine.root import Box, Propagator
+from turbo_fzn.options.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.interruptible import call_kernels
+from turbo_fzn.run.roles import NO_BOUNDS, obstacle_to_learning
+from turbo_fzn.tnf.language import ELEMENT, TNF
+
+log = logging.getLogger("turbo_fzn")
+
+LEAST_WORK = 10**6  # for variables without bounds: some tenths of a second
+WORK_A_ROW = 200
+CASES = 100  # of so many cases one may cost all of the work
+MOST_IN_GROUP = 64
+MOST_SECONDS = 1.0
+SECONDS_A_ROW = 1e-4
+
+NO_PAIRS = np.empty((0, 2), np.int64)
+
+
+class Presolve:
+    """The presolve of one model, as callbacks of the simplifier: `propagate`, then `probe`."""
+
+    def __init__(self, tnf: TNF, options: Options, interrupt: Interrupt):
+        self.interrupt = interrupt
+        self.wants_bounds = options.proof is None and obstacle_to_learning(tnf, options) == NO_BOUNDS
+        self.box: Box | None = None  # of the root, so far; None where it has no solution
+        self.n_probes = self.n_failed = 0
+        self.n_unbounded = (0, 0)  # before and after
+        self.seconds = 0.0
+
+    def propagate(self, tnf: TNF) -> Box | None:
+        """The root fixpoint, from which `probe` begins."""
+        self.tnf = tnf
+        self.box = call_kernels(tnf, self.interrupt, self._propagated)
+        return self.box
+
+    def _propagated(self, stop: root.Stop) -> Box | None:
+        self.propagator = Propagator(self.tnf, stop)
+        return self.propagator(self.tnf.lower, self.tnf.upper)
+
+    def probe(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(lower, upper, equal): bounds (int64 [n] each) that hold in all solutions, and pairs of variables that are
+        equal in all (int64 [k, 2]). None where there is no solution."""
+        if self.wants_bounds:
+            self._bound_variables()
+        return None if self.box is None else (*self.box, NO_PAIRS)
+
+    def report(self, sizes: dict[str, int]) -> None:
+        """Logs the line of `-v`, and notes the statistics, if something was probed."""
+        if self.n_probes == 0:
+            return
+        before, after = self.n_unbounded
+        sizes |= {"probes": self.n_probes, "failedProbes": self.n_failed, "unboundedVariables": after}
+        counts = self.seconds, self.n_probes, self.n_failed, before, after
+        log.info("presolve: %.2f s, %d probes, %d failed, variables without bounds: %d, then %d", *counts)
+
+    def _run(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget, seconds: float) -> Found:
+        """Probes the groups from the root, which becomes tighter."""
+
+        def work(stop: root.Stop) -> Found:
+            self.propagator.obey(stop)
+            assert self.box is not None, "the root has no solution"
+            return probe(self.propagator, self.box, groups, budget)
+
+        start = time.monotonic()
+        found = call_kernels(self.tnf, self.interrupt, work, seconds)
+        self.seconds += time.monotonic() - start
+        self.box = found.box
+        self.n_probes += found.n_probes
+        self.n_failed += found.n_failed
+        return found
+
+    # Variables without bounds
+
+    def _bound_variables(self) -> None:
+        """Probes near variables without bounds, while that gives some of them bounds."""
+        n_before = n_left = int(self._unbounded().sum())
+        budget = budget_for(LEAST_WORK + WORK_A_ROW * self.tnf.n_rows)
+        while n_left and budget.work > 0:
+            found = self._bounding(2 * self._truths_near() + 1, budget)
+            if self.box is not None:
+                found = self._bounding(self._choices(found.implied), replace(budget, work=found.work))
+            budget = replace(budget, work=found.work)
+            n_last, n_left = n_left, int(self._unbounded().sum())
+            if n_left == n_last:
+                break
+        self.n_unbounded = n_before, n_left
+
+    def _bounding(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget) -> Found:
+        return self._run(groups, budget, max(MOST_SECONDS + SECONDS_A_ROW * self.tnf.n_rows - self.seconds, 0))
+
+    def _unbounded(self) -> np.ndarray:
+        """The variables (bool [n]) that lack a bound; none where there is no solution."""
+        if self.box is None:
+            return np.zeros(self.tnf.n_vars, bool)
+        return (self.box[0] <= -INFINITY) | (self.box[1] >= INFINITY)
+
+    def _truths_near(self) -> np.ndarray:
+        """The truths within two rows of a variable without bounds (int64 [k]); the second row is one of a truth."""
+        is_truth = truths_in(self.box)
+        near = beside(self.tnf, self._unbounded()) & is_truth
+        return np.flatnonzero((near | beside(self.tnf, near)) & is_truth)
+
+    def _choices(self, implied: np.ndarray) -> list[list[int]]:
+        """For each missing bound: the literals that give it, a group of which the cases may all have it."""
+        unbounded = self._unbounded()
+        literals: dict[tuple[int, int], set[int]] = {}
+        for literal, variable, kind in implied[implied[:, 2] >= Implied.LOWER].tolist():
+            if unbounded[variable]:
+                literals.setdefault((variable, kind), set()).add(literal)
+        groups = {tuple(sorted(group)) for group in literals.values() if 1 < len(group) <= MOST_IN_GROUP}
+        return [list(group) for group in sorted(groups)]
+
+
+def budget_for(work: int) -> Budget:
+    return Budget(work, probe_work=max(work // CASES, 1))
+
+
+def truths_in(box: Box | None) -> np.ndarray:
+    """The variables (bool [n]) that may be 0 or 1."""
+    assert box is not None, "the root has no solution"
+    return (box[0] == 0) & (box[1] == 1)
+
+
+def beside(tnf: TNF, variables: np.ndarray) -> np.ndarray:
+    """The variables in a row with one of these (bool [n] each)."""
+    named = np.stack((tnf.x, tnf.y, np.where(tnf.op == ELEMENT, tnf.y, tnf.z)), axis=1)
+    found = np.zeros(len(variables), bool)
+    found[named[variables[named].any(axis=1)]] = True
+    return found
