@@ -69,7 +69,7 @@ class Enclosure:
         self.tnf, self.store, self.is_over = tnf, store, is_over
         self.box = box = Box(tnf, *store)
         self.rows = [Loose(row, {}) for row in Envelopes(tnf).rows(box)]
-        self.rows += [Loose(Row(one.entries, 0, 0), one.errors) for one in nearly_linear(tnf, box)]
+        self.rows += [Loose(Row({**one.entries}, 0, 0), one.errors) for one in nearly_linear(tnf, box)]
 
     def best_point(self) -> np.ndarray:
         """A point (float64 [n]) with the best objective."""
@@ -125,7 +125,8 @@ def closed(sides: dict[int, tuple[Least | None, Least | None]]) -> dict[int, tup
 
 def combine(rows: Sequence[Loose], cost: dict[int, int], box: Box, duals: np.ndarray) -> Least:
     """What the rows with these multipliers imply of `cost` x in the box; right for any multipliers."""
-    total, errors = Fraction(0), {}
+    total = Fraction(0)
+    errors: dict[int, Fraction] = {}
     reduced = {v: Fraction(value) for v, value in cost.items()}
     for loose, number in zip(rows, multipliers(duals)):
         factor = Fraction(number, DENOMINATOR)

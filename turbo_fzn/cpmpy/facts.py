@@ -56,7 +56,7 @@ class Facts:
     def variable(self, cpm_var: _NumVarImpl) -> Var:
         """The variable for one of CPMpy, which is made when it is first asked for. Raises NotSupportedError for
         bounds that are too far."""
-        found = self.known.get(cpm_var.name)
+        found: Any = self.known.get(cpm_var.name)
         if found is None:
             if isinstance(cpm_var, NegBoolView):
                 found = self.negation(self.variable(cpm_var._bv))

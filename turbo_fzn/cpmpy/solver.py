@@ -166,8 +166,8 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
         result = self._ask(self._last[0], **settings)
         self._take(result.solutions[-1] if result.solutions else None)
         self._note(result, result.status == "OPTIMAL_SOLUTION")
-        exact = result.objective is not None and self._weighted is None
-        self.objective_value_ = int(result.objective) if exact else None
+        value = result.objective if self._weighted is None else None
+        self.objective_value_ = None if value is None else int(value)
         return self._solve_return(self.cpm_status)
 
     def solveAll(self, display: Any = None, time_limit: float | None = None, solution_limit: int | None = None,
@@ -212,7 +212,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
             if not isinstance(one, (_BoolVarImpl, BoolVal, bool)):
                 raise refused(one)
             is_true = not isinstance(one, NegBoolView)
-            literal = self.facts.literal(one if is_true else one._bv)
+            literal = self.facts.literal(one._bv if isinstance(one, NegBoolView) else one)
             if (literal if isinstance(literal, bool) else assume.setdefault(literal.name, is_true)) != is_true:
                 return Result("UNSATISFIABLE", [], None, {})
         self.native_model.output(self._shown())

@@ -28,6 +28,7 @@ class RealBounding(Bounding):
     """A relaxation beside the search of a model with real variables: branch and bound over its boxes."""
 
     beside: RealBeside
+    boxes: RealBoxes
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = RealBoxes(judge)
