@@ -15,3 +15,7 @@ needs_clang = pytest.mark.skipif(
 needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
+needs_npm = pytest.mark.skipif(
+    shutil.which("node") is None or shutil.which("npm") is None,
+    reason="node or npm is not installed (apt-get install nodejs npm)",
+)

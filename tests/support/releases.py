@@ -41,8 +41,8 @@ def package_folder() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             fresh = Path(tempfile.mkdtemp(dir=folder.parent))
-            command = ["npm", "install", "--silent", "--no-fund", "--no-save", "--prefix", fresh, f"{PACKAGE}@{VERSION}"]
-            subprocess.run(command, check=True, timeout=PATIENCE)
+            flags = ["--silent", "--no-fund", "--no-save", "--prefix", fresh]
+            subprocess.run(["npm", "install", *flags, f"{PACKAGE}@{VERSION}"], check=True, timeout=PATIENCE)
             fresh.rename(folder)
     return folder / "node_modules" / PACKAGE / "dist"
 

@@ -2,7 +2,8 @@
 
 MiniZinc 2.6 writes `constraint bool_not(p,p) :: defines_var(p);` for `p <-> not g(x)`, where its library gives g_reif a
 body: the truth of g(x) was to be another variable. As it stands there, such a model has no solution, and its author's
-model may have many. The same constraint without `defines_var` may be meant, and is lowered as any other.
+model may have many. That of `p <-> not p` looks the same, and cannot be told apart. The same constraint without
+`defines_var` is meant, and is lowered as any other.
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ def test_a_variable_that_is_called_otherwise_is_the_same_one():
 @pytest.mark.parametrize("call", OWN_NEGATIONS)
 def test_the_same_constraint_that_defines_nothing_has_no_solution(call):
     for annotation in ("", ":: defines_var(q)", ":: domain"):
-        assert solve_text(f"{HEAD}constraint {call} {annotation};\nsolve satisfy;\n", arch="cpu").status == "UNSATISFIABLE"
+        result = solve_text(f"{HEAD}constraint {call} {annotation};\nsolve satisfy;\n", arch="cpu")
+        assert result.status == "UNSATISFIABLE"
 
 
 @pytest.mark.parametrize("call, count", OTHERS)
