@@ -89,7 +89,8 @@ demo: $(READY) compiler
 	else echo "Without MiniZinc, the FlatZinc that it would give is solved:"; set -x; \
 	  $(RUN) -m turbo_fzn -i examples/demo.fzn; fi
 
-# Without MiniZinc the tests that run it are skipped, and say so. CI complains of tests that ought to be marked `slow`.
+# Without MiniZinc, or without npm for the newest one, the tests that run it are skipped, and say so. CI complains of
+# tests that ought to be marked `slow`.
 # Random examples are few in `make test`; `make test-slow` draws more.
 test: MARKED = not gpu and not slow
 test: export HYPOTHESIS_PROFILE ?= quick
@@ -172,7 +173,7 @@ look: $(TESTED) compiler docs
 	@$(RUN) tests/tools/look.py
 
 newest-minizinc: $(TESTED) compiler
-	@$(call provide,command -v chromium,chromium)
+	@$(call provide,command -v node,nodejs)
 	@$(call provide,command -v npm,npm)
 	@$(RUN) tests/tools/newest_minizinc.py
 

@@ -47,6 +47,10 @@ BAD_MODELS = {
     "set of floats": ("var {1.0,3.0}: x;\nsolve satisfy;\n", r"1:\d+: the domain of `x` is no range"),
     "empty": ("", "1:1: missing solve item"),
     "garbage": ("once upon a time\n", "1:1: unexpected `once`"),
+    "own negation": (
+        "var bool: p :: is_defined_var;\nconstraint bool_not(p,p) :: defines_var(p);\nsolve satisfy;\n",
+        "2:1: `p` is defined by its own negation",
+    ),
     "deeply nested": ("solve :: a" + "(a" * 5000 + ")" * 5000 + " satisfy;\n", r"1:\d+: nested more than \d+ deep"),
 }  # fmt: skip
 

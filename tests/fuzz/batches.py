@@ -12,7 +12,8 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ from turbo_fzn.base.errors import TurboError
 BATCH = 12  # blocks
 STANDARD = ("--solver", "gecode", "-G", "std")
 OURS = ("--solver", "turbo")
+Compiled = tuple[list[str] | None, str]  # the lines of the FlatZinc, None where there is none; what MiniZinc says
+Compile = Callable[[str], Compiled]
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DECLARED = re.compile(r"(?:var|array|bool|int|float|set)\b[^:]*: ?([A-Za-z_]\w*)")
 OF_BLOCK = re.compile(r"[a-z]+_(\d+)")
@@ -44,7 +47,7 @@ class Flat(NamedTuple):
 def try_batch(random: Random) -> tuple[list[Verdict], str]:
     """The verdict of each block, and the text of the first that is wrong."""
     blocks = [draw_block(random, number) for number in range(BATCH)]
-    theirs, ours = flatten(blocks, STANDARD), flatten(blocks, OURS)
+    theirs, ours = flatten(blocks, partial(flattened, STANDARD)), flatten(blocks, partial(flattened, OURS))
     verdicts, text = [], ""
     for block in blocks:
         verdict = compare(block, ours[block.number], theirs[block.number], draw_way(random))
@@ -61,9 +64,10 @@ def wrong_text(block: Block) -> str:
 # ---- flattening
 
 
-def flatten(blocks: Sequence[Block], flags: Sequence[str]) -> dict[int, Flat]:
+def flatten(blocks: Sequence[Block], compile: Compile) -> dict[int, Flat]:
+    """What flattening makes of each block, by its number; `compile` is the release, with a library."""
     text = HELPERS + "".join(block.text for block in blocks) + "solve satisfy;\n"
-    lines, said = flattened(text, flags)
+    lines, said = compile(text)
     if len(blocks) == 1:
         is_false, body = INCONSISTENT in said, [line for line in lines or [] if not line.startswith("solve")]
         return {blocks[0].number: Flat(body, is_false, said if lines is None or is_false else "")}
@@ -71,11 +75,11 @@ def flatten(blocks: Sequence[Block], flags: Sequence[str]) -> dict[int, Flat]:
     if parts is not None:
         return {number: Flat(part) for number, part in parts.items()}
     middle = len(blocks) // 2
-    return flatten(blocks[:middle], flags) | flatten(blocks[middle:], flags)
+    return flatten(blocks[:middle], compile) | flatten(blocks[middle:], compile)
 
 
-def flattened(text: str, flags: Sequence[str]) -> tuple[list[str] | None, str]:
-    """The lines of the FlatZinc, None where there is none; and what MiniZinc says."""
+def flattened(flags: Sequence[str], text: str) -> Compiled:
+    """What the installed MiniZinc makes of a text, with the solver and library of these flags."""
     with tempfile.TemporaryDirectory(prefix="turbo-batch-") as folder:
         model, flat = Path(folder, "model.mzn"), Path(folder, "model.fzn")
         model.write_text(text)

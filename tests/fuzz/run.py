@@ -2,9 +2,10 @@
 
 Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, thresholds.py, judge.py), `damage` reads
 damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch
-of MiniZinc models a number (batches.py, blocks.py), `bounds` checks what linear relaxations prove (bounds.py), `floats`
-has float variables (reals.py), and `float-peers` compares small ones with Gecode (float_peers.py). `cpmpy` draws models
-in CPMpy, which must be installed (cpmpy_models.py).
+of MiniZinc models a number (batches.py, blocks.py), `nested` enumerates the models of such a batch (nested.py),
+`bounds` checks what linear relaxations prove (bounds.py), `floats` has float variables (reals.py), and `float-peers`
+compares small ones with Gecode (float_peers.py). `cpmpy` draws models in CPMpy, which must be installed
+(cpmpy_models.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -42,6 +43,7 @@ from fuzz.bounds import try_bounds
 from fuzz.damage import draw_text, judge_text
 from fuzz.float_peers import try_float_peers
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
+from fuzz.nested import try_nested
 from fuzz.peers import try_flatzinc, try_minizinc
 from fuzz.reals import try_reals
 from fuzz.shapes import draw_any
@@ -70,6 +72,9 @@ ON_THEIR_OWN: dict[str, Callable[[Random], tuple[Verdict, str]]] = {
     "float-peers": try_float_peers,
     "cpmpy": try_cpmpy,
 }
+
+# Kinds of which a number is a batch.
+BATCHES = {"blocks": try_batch, "nested": try_nested}
 
 
 @dataclass
@@ -111,8 +116,8 @@ def try_damage(seed: int, number: int) -> tuple[str, Failure | None]:
 
 def try_number(arguments: argparse.Namespace, number: int) -> tuple[list[str], Failure | None]:
     """The kinds of the verdicts, one where the number is that of one instance, and a failure if there is one."""
-    if arguments.kind == "blocks":
-        verdicts, text = try_batch(Random(f"blocks/{arguments.seed}/{number}"))
+    if arguments.kind in BATCHES:
+        verdicts, text = BATCHES[arguments.kind](Random(f"{arguments.kind}/{arguments.seed}/{number}"))
         faults = [verdict for verdict in verdicts if verdict.is_fault]
         return [verdict.kind for verdict in verdicts], Failure(number, faults[0], Way(), text) if faults else None
     kind, failure = try_one(arguments, number)
@@ -282,7 +287,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0, metavar="S", help="stop after that time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
-    kinds = ("models", "damage", "flatzinc", "minizinc", "blocks", *ON_THEIR_OWN)
+    kinds = ("models", "damage", "flatzinc", "minizinc", *BATCHES, *ON_THEIR_OWN)
     parser.add_argument("--kind", choices=kinds, default="models")
     parser.add_argument("--arch", choices=("cpu", "gpu", "hybrid"), default="cpu")
     parser.add_argument("--learn", dest="special", action="store_const", const="learn", default="",

@@ -17,3 +17,7 @@ needs_gecode = pytest.mark.skipif(
     shutil.which("fzn-gecode") is None, reason="fzn-gecode is not installed (apt-get install flatzinc)"
 )
 needs_cpmpy = pytest.mark.skipif(find_spec("cpmpy") is None, reason="cpmpy is not installed (pip install cpmpy)")
+needs_npm = pytest.mark.skipif(
+    shutil.which("node") is None or shutil.which("npm") is None,
+    reason="node or npm is not installed (apt-get install nodejs npm)",
+)

@@ -29,6 +29,7 @@ from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.definitions import refuse_own_negations
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.elements import state_whole
 from turbo_fzn.lower.globals.different import ALL_DIFFERENT
@@ -62,7 +63,9 @@ class Lowered:
 def lower(model: Model, share: bool = True, orders: Sequence[Order] = (), alone: bool = False) -> Lowered:
     """The TNF of a model; with `share=False` rows are neither folded nor shared. `orders` are further constraints:
     pairs of lists of variables' names, the first of which must be lexicographically no greater
-    (symmetry/breaking.py). `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py)."""
+    (symmetry/breaking.py). `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py). Raises
+    ModelError where the model is wrong."""
+    refuse_own_negations(model)
     rewriter = Rewriter(model, share, orders, alone)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from turbo_fzn.base.resources import share_folder
-from turbo_fzn.predicates.minizinc import library
+from turbo_fzn.predicates.minizinc import BY_HAND, library
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     for name, text in printed.items():
         (folder / name).write_text(text, encoding="utf-8")
     for path in folder.glob("*.mzn"):
-        if path.name not in printed:
+        if path.name not in printed and path.name not in BY_HAND:
             path.unlink()
 
 

@@ -2,7 +2,7 @@
 
 turbo_globals.mzn has our predicates without a body; fzn_NAME.mzn and fzn_NAME_reif.mzn have the predicates of the
 standard library, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins; turbo.mzn is for models
-to include.
+to include. nosets.mzn alone is not printed, but written by hand.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from turbo_fzn.predicates.signature import PLAIN, REIFIED, Argument, Face, Predi
 from turbo_fzn.predicates.table import find
 
 WIDTH = 120
+BY_HAND = {"nosets.mzn"}  # of the library, what is not printed
 COMMAND = "python -m turbo_fzn.predicates --write"
 PRINTED = f"% Printed by {COMMAND}; do not edit.\n"
 TYPES = {
@@ -65,14 +66,14 @@ array_float_minimum_reif
 REDEFINITIONS = """\
 % What turbo does without, said in MiniZinc, so that no model reaches the solver with it.
 %
-% Set variables: nosets.mzn of the standard library turns each of them into an array of Booleans, and
-% the output model turns these back into a set, so that the solver never sees a set.
+% Set variables: nosets.mzn turns each of them into an array of Booleans, and the output model turns these back into
+% a set, so that the solver never sees a set.
 %
 % Float variables need nothing here: the solver has every float builtin of FlatZinc.
 
 include "nosets.mzn";
 
-% Of a set that is known nosets.mzn would write the implication a second time, by an array of Booleans.
+% The implication of a set that is known.
 set_in_imp
 
 % The truth values of builtins that the standard library only ever states, but in which models may call them, as
