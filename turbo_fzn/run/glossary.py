@@ -11,7 +11,6 @@ from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
-PRESOLVED = "where the root was probed"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
 HYBRID = "with `--arch hybrid`"
 
@@ -41,9 +40,6 @@ GLOSSARY = (
     Entry("flatzincConstraints", EVERYWHERE, "constraints of the model that was read"),
     Entry("loweredVariables", EVERYWHERE, "variables of the ternary model before the simplifier"),
     Entry("loweredPropagators", EVERYWHERE, "rows of the ternary model before the simplifier"),
-    Entry("probes", PRESOLVED, "groups of cases that were propagated at the root, of which one case must hold"),
-    Entry("failedProbes", PRESOLVED, "cases of these that have no solution"),
-    Entry("unboundedVariables", PRESOLVED, "variables of the ternary model that have no bounds in spite of that"),
     Entry("solutions", EVERYWHERE, "solutions that were found"),
     Entry("objective", OPTIMISED, "objective of the best solution"),
     Entry("bestTime", OPTIMISED, "time from the start of the search to the best solution"),
