@@ -11,7 +11,6 @@ from turbo_fzn.engine.abi.abi import ACTIVITIES, METHODS
 
 EVERYWHERE, SEARCHED, FOUND, OPTIMISED = "always", "after a search", "with a solution", "of optimisation models"
 SHARED, RANKED = "with several GPUs or ranks", "with several ranks"
-PRESOLVED = "where the root was probed"
 LEARNED, PROFILED, GPU = "where clauses were learned", "with `--profile`", "on a GPU"
 RELAXED = "with a relaxation"
 HYBRID = "with `--arch hybrid`"
@@ -42,9 +41,6 @@ GLOSSARY = (
     Entry("flatzincConstraints", EVERYWHERE, "constraints of the model that was read"),
     Entry("loweredVariables", EVERYWHERE, "ternary variables before the simplifier"),
     Entry("loweredPropagators", EVERYWHERE, "ternary rows before the simplifier"),
-    Entry("probes", PRESOLVED, "groups of cases that were propagated at the root, of which one case must hold"),
-    Entry("failedProbes", PRESOLVED, "cases of these that have no solution"),
-    Entry("unboundedVariables", PRESOLVED, "variables of the ternary model that have no bounds in spite of that"),
     Entry("solutions", EVERYWHERE, "solutions that were found"),
     Entry("objective", OPTIMISED, "objective of the best solution"),
     Entry("bestTime", OPTIMISED, "time from the start of the search to the best solution"),

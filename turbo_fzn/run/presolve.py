@@ -70,14 +70,11 @@ class Presolve:
             self._bound_variables()
         return None if self.box is None else (*self.box, NO_PAIRS)
 
-    def report(self, sizes: dict[str, int]) -> None:
-        """Logs the line of `-v`, and notes the statistics, if something was probed."""
-        if self.n_probes == 0:
-            return
-        before, after = self.n_unbounded
-        sizes |= {"probes": self.n_probes, "failedProbes": self.n_failed, "unboundedVariables": after}
-        counts = self.seconds, self.n_probes, self.n_failed, before, after
-        log.info("presolve: %.2f s, %d probes, %d failed, variables without bounds: %d, then %d", *counts)
+    def report(self) -> None:
+        """Logs the line of `-v`, if something was probed."""
+        if self.n_probes > 0:
+            counts = self.seconds, self.n_probes, self.n_failed, *self.n_unbounded
+            log.info("presolve: %.2f s, %d probes, %d failed, variables without bounds: %d, then %d", *counts)
 
     def _run(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget, seconds: float) -> Found:
         """Probes the groups from the root, which becomes tighter."""

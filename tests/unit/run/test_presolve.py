@@ -39,10 +39,9 @@ def presolve_line(errors: str) -> str:
 @pytest.mark.parametrize("goal", ["minimize cost", "maximize cost", "satisfy"])
 @pytest.mark.parametrize("annotation", ["", FIRST])
 def test_a_variable_that_all_cases_bound_lets_threads_learn(tmp_path, goal, annotation):
-    answer = ask("--arch", "cpu", "-v", "-s", write(tmp_path, cases(annotation + goal)))
+    answer = ask("--arch", "cpu", "-v", write(tmp_path, cases(annotation + goal)))
     assert "no learning" not in answer.errors
     assert presolve_line(answer.errors).endswith("variables without bounds: 2, then 0")
-    assert answer.statistics["unboundedVariables"] == "0" != answer.statistics["probes"]
 
 
 @pytest.mark.parametrize(("goal", "cost"), [("minimize cost", 8), ("maximize cost", 100)])
