@@ -370,18 +370,6 @@ static bool is_edge_refuted(const Learner& l, const Wide& r, const bound_t* plai
   }
   return false;
 }
-
-// Edges become false, and loops true. The row looks at one edge at a time, also where two have the same truth.
-static void shave_edges(const Learner& l, const Wide& r, bound_t* plain, bool* changed) {
-  const i32* group = arguments_of(problem(l), r) + 1;
-  for (i32 e = 0; e < (n_arguments(r) - 1) / 3; ++e, group += 3) {
-    bool is_loop = plain[lower_side(group[1])] == plain[lower_side(group[2])];
-    i32 side = is_loop ? lower_side(group[0]) : upper_side(group[0]);
-    if (plain[side] >= is_loop || may_tour_with(l, r, plain, e, !is_loop)) continue;
-    plain[side] = is_loop;
-    *changed = true;
-  }
-}
 #endif
 
 struct Circuit : WideRow {
@@ -394,8 +382,16 @@ struct Circuit : WideRow {
     return may_tour_with(l, r, plain, -1, false);
   }
   static bool moves(i32, bool) { return false; }
+  // Edges become false, and loops true. The row looks at one edge at a time, also where two have the same truth.
   static void shave(const Learner& l, const Wide& r, bound_t* plain, bool* changed) {
-    shave_edges(l, r, plain, changed);
+    const i32* group = arguments_of(problem(l), r) + 1;
+    for (i32 e = 0; e < (n_arguments(r) - 1) / 3; ++e, group += 3) {
+      bool is_loop = plain[lower_side(group[1])] == plain[lower_side(group[2])];
+      i32 side = is_loop ? lower_side(group[0]) : upper_side(group[0]);
+      if (plain[side] >= is_loop || may_tour_with(l, r, plain, e, !is_loop)) continue;
+      plain[side] = is_loop;
+      *changed = true;
+    }
   }
   static bool refutes_place(const Learner& l, const Wide& r, bound_t* plain, Literal a) {
     return is_edge_refuted(l, r, plain, a);
