@@ -38,7 +38,7 @@ EXPECTED = (
     ("(x[0]) > (x[1])", "(x[1]) > (x[2])", "(x[2]) > (x[0])"),
     ("True [4 5 0] 8.25",),
     ("[(True, 28), (True, 28)]",),
-    ("True ExitStatus.OPTIMAL 1", "[shift[0,5] == 0, shift[1,5] == 0]"),  # of examples/
+    ("True ExitStatus.OPTIMAL 1", "shift[0,5] == 0", "shift[1,5] == 0"),  # of examples/; a core has no order
 )
 
 
