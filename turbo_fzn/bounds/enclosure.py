@@ -72,7 +72,7 @@ class Enclosure:
         self.rows += [Loose(Row({**one.entries}, 0, 0), one.errors) for one in nearly_linear(tnf, box)]
 
     def best_point(self) -> np.ndarray:
-        """A point (float64 [n]) with the best objective."""
+        """A point (float64 [n]) with the best objective; empty where the program gives none."""
         return self.solve(self.tnf.objective, self.tnf.sense).values
 
     def is_empty(self) -> bool:

@@ -42,7 +42,9 @@ class RealBounding(Bounding):
         from turbo_fzn.bounds.enclosure import Enclosure, enclose  # only here: few models need it
 
         self.boxes.attach()
-        self.beside.offer(tnf.lower, tnf.upper, Enclosure(tnf, (tnf.lower, tnf.upper), is_over).best_point())
+        point = Enclosure(tnf, (tnf.lower, tnf.upper), is_over).best_point()
+        if len(point):
+            self.beside.offer(tnf.lower, tnf.upper, point)
         if self.beside.best >= NO_SOLUTION or is_over():
             return tnf
         store = self.boxes.narrow(*enclose(tnf, self.beside.best, is_over), NO_SOLUTION)

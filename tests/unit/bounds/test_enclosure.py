@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from turbo_fzn import solve_text
-from turbo_fzn.bounds.enclosure import Least, Loose, closed, combine
+from turbo_fzn.bounds.enclosure import Enclosure, Least, Loose, closed, combine
 from turbo_fzn.bounds.envelopes import Box, Row
 
 
@@ -89,3 +89,12 @@ def test_the_line_of_the_least_deviations_is_found_and_proved_without_any_bound(
     result = solve_text(line_model(xs, ys), arch="cpu", relaxation="on", time_limit=60_000)
     assert result.status == "OPTIMAL_SOLUTION"
     assert result.objective == pytest.approx(float(least_deviation(xs, ys)), abs=1e-5)
+
+
+def test_a_program_that_gives_no_point_offers_none(monkeypatch):
+    """As at the end of the time, or where the program has no optimum."""
+    xs, ys = [0.0, 1.0, 2.0], [0.0, 1.0, 5.0]
+    monkeypatch.setattr(Enclosure, "best_point", lambda self: np.empty(0))
+    result = solve_text(line_model(xs, ys), arch="cpu", threads=1, free_search=True, time_limit=2000)
+    least = least_deviation(xs, ys)
+    assert result.objective is None or result.objective >= float(least) - 1e-5
