@@ -92,7 +92,8 @@ def flattened(flags: Sequence[str], text: str) -> Compiled:
 
 def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]] | None:
     """The lines of each block: those of the variables that its own are connected to. Constants and predicates belong to
-    every block. None where there are constraints that no block's variables are connected to."""
+    every block. None where there are constraints that no block's variables are connected to, and where blocks share a
+    variable that MiniZinc has introduced, as for an expression without variables that both have."""
     declared = [found[1] if (found := DECLARED.match(line)) else "" for line in lines]
     constants = {name for name, line in zip(declared, lines) if name and is_constant(line)}
     variables = {name for name in declared if name} - constants
@@ -102,7 +103,7 @@ def split(lines: list[str], numbers: Sequence[int]) -> dict[int, list[str]] | No
     owner: dict[str, int] = {}
     for name, number in of_block.items():
         if owner.setdefault(leader[name], number) != number:
-            raise AssertionError(f"blocks {number} and {owner[leader[name]]} are connected by {name}")
+            return None
     parts: dict[int, list[str]] = {number: [] for number in numbers}
     for line, inside in zip(lines, words):
         if line.startswith("constraint") and not (inside and leader[inside[0]] in owner):
