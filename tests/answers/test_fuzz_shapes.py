@@ -10,7 +10,6 @@ from random import Random
 
 import pytest
 
-from fuzz import batches
 from fuzz.batches import connected, flatten, split, try_batch
 from fuzz.blocks import GLOBALS, NESTED, OPTIONAL, draw_block
 from fuzz.judge import Expected, Way, compare, draw_way, judge
@@ -197,13 +196,12 @@ def test_flatzinc_is_taken_apart_by_the_names_of_blocks():
     assert connected([["a", "b"], ["c"], ["b", "d"]]).keys() == set("abcd")
 
 
-def test_a_block_that_cannot_be_flattened_is_found_by_halving(monkeypatch):
-    def flattened(text, flags):
+def test_a_block_that_cannot_be_flattened_is_found_by_halving():
+    def compiled(text):
         said = "model inconsistency" if "x_2" in text else ""
         return ["solve satisfy;"], said
 
-    monkeypatch.setattr(batches, "flattened", flattened)
     blocks = [draw_block(Random(number), number) for number in range(4)]
     for block in blocks:
         block.lines = [f"var 0..1: x_{block.number};"]
-    assert [flat.is_false for _, flat in sorted(flatten(blocks, ()).items())] == [False, False, True, False]
+    assert [flat.is_false for _, flat in sorted(flatten(blocks, compiled).items())] == [False, False, True, False]

@@ -43,8 +43,8 @@ RELEASES = [
     pytest.param("newest", marks=[needs_npm, pytest.mark.slow]),  # its start takes seconds
 ]
 CHUNK, SAMPLE = 60, 12
-# Of these MiniZinc 2.6 defines the truth by its own negation, in its standard library, where it is negated. So it does of
-# `p <-> not p`, which has no solution.
+# Of these MiniZinc 2.6 defines the truth by its own negation, in its standard library, where it is negated. So it does
+# of `p <-> not p`, which has no solution.
 REFUSED = {"strictly_increasing", "strictly_decreasing", "xorall"}
 P = Drawn("p_#[1]", lambda state: state.p[0])
 FORMS: list[Operator] = [
