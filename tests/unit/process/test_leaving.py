@@ -44,7 +44,7 @@ print([do.__module__ for do in leaving._to_do])
     ("module", "begun", "asked"),
     [
         ("process.stopping", "", []),
-        ("cli", "", []),
+        ("command.cli", "", []),
         ("engine.toolchain.compiler", "", []),
         ("engine.toolchain.compiler", "module._temporary_folder()", ["turbo_fzn.engine.toolchain.compiler"]),
     ],
