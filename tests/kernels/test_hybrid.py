@@ -231,8 +231,12 @@ def test_both_stores_are_equal_after_each_round_trip_and_at_their_fixpoint(tmp_p
 
 def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(hybrid_device):
     """In the midst of a round trip: the thread leaves without the answer, and the block without giving it."""
-    text = "var int: x :: output_var;\nvar int: y :: output_var;\n"  # x < y < x, of whose cycles this engine sees none
-    text += "constraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n"
+    wide, names = 10**18, ("x", "y", "greater", "lesser")  # creeps when `off` is decided, and by no cycle of differences
+    text = "var 0..1: off :: output_var;\n" + "".join(f"var 0..{wide}: {name} :: output_var;\n" for name in names)
+    text += "constraint int_max(x,y,greater);\nconstraint int_min(x,y,lesser);\n"
+    for low, high in (("x", "greater"), ("y", "greater"), ("lesser", "x"), ("lesser", "y")):
+        text += f"constraint int_lin_le([1,-1,{-2 * wide}],[{low},{high},off],-1);\n"
+    text += "solve :: int_search([off],input_order,indomain_min,complete) satisfy;\n"
     with closing(open_engine(text, simplify=False, blocks=2)) as engine:
         engine.start()
         wait_until(lambda: waits_for_long(engine))
