@@ -231,7 +231,7 @@ def test_both_stores_are_equal_after_each_round_trip_and_at_their_fixpoint(tmp_p
 
 def test_a_stop_is_heard_within_a_propagation_that_would_take_ages(hybrid_device):
     """In the midst of a round trip: the thread leaves without the answer, and the block without giving it."""
-    wide, names = 10**18, ("x", "y", "greater", "lesser")  # creeps when `off` is decided, and by no cycle of differences
+    wide, names = 10**18, ("x", "y", "greater", "lesser")  # it creeps when `off` is decided, by no cycle
     text = "var 0..1: off :: output_var;\n" + "".join(f"var 0..{wide}: {name} :: output_var;\n" for name in names)
     text += "constraint int_max(x,y,greater);\nconstraint int_min(x,y,lesser);\n"
     for low, high in (("x", "greater"), ("y", "greater"), ("lesser", "x"), ("lesser", "y")):
