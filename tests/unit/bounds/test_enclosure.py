@@ -92,7 +92,7 @@ def test_the_line_of_the_least_deviations_is_found_and_proved_without_any_bound(
 
 
 def test_a_program_that_gives_no_point_offers_none(monkeypatch):
-    """As at the end of the time, or where the program has no optimum."""
+    """Where the time is over, or where the program has no optimum."""
     xs, ys = [0.0, 1.0, 2.0], [0.0, 1.0, 5.0]
     monkeypatch.setattr(Enclosure, "best_point", lambda self: np.empty(0))
     result = solve_text(line_model(xs, ys), arch="cpu", threads=1, free_search=True, time_limit=2000)
