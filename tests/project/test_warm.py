@@ -55,8 +55,8 @@ def test_folder_and_environment_are_those_of_the_moment(tmp_path, monkeypatch):
 def test_what_does_not_end_is_killed_and_the_next_question_is_answered(tmp_path):
     path = write(
         tmp_path,
-        "var 0..4000000000000000000: x;\nvar 0..4000000000000000000: y;\n"
-        "constraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n",
+        "var 0..4000000000000000000: x;\nvar 0..4000000000000000000: y;\nvar 0..4000000000000000000: z;\n"
+        "constraint int_max(x,y,z);\nconstraint int_lt(x,z);\nconstraint int_lt(y,z);\nsolve satisfy;\n",
     )
     assert ask(path, timeout=1).code == -9
     assert ask("--arch", "cpu", CORPUS / "queens.fzn").code == 0
