@@ -109,7 +109,7 @@ def clauses_about_one(model: Model) -> Iterator[tuple[Ref, list[IntSet]]]:
         one.args[-1]: one for one in model.constraints if one.name in ABOUT_ONE and _is_about_one(one)
     }
     for clause in model.constraints if comparisons else ():
-        if clause.name in CLAUSES:
+        if clause.name in CLAUSES and len(clause.args) == 2:
             implied = _about_one(_positive_literals(clause, model.arrays), comparisons)
             if implied:
                 yield _variable_of(implied[0]), list(map(implied_values, implied))
@@ -127,6 +127,8 @@ def _about_one(literals: Sequence[Any], comparisons: dict[Any, Constraint]) -> l
 
 
 def _is_about_one(constraint: Constraint) -> bool:
+    if len(constraint.args) != 3:  # for the lowering to refuse
+        return False
     first, second, truth = constraint.args
     return type(truth) is Ref and (type(first) is Ref) == (type(second) in (int, IntSet)) and type(first) in (Ref, int)
 
