@@ -68,9 +68,7 @@ def _solver_of(text: str) -> tuple[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m lab.bench.versus", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m lab.bench.versus", description=(__doc__ or "").splitlines()[0])
     add_arguments(parser, needed=True)
     parser.add_argument("--seconds", type=duration, default=30.0, help="for each file and solver")
     parser.add_argument(

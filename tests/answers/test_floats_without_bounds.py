@@ -11,8 +11,8 @@ from itertools import combinations
 from random import Random
 
 import pytest
-from test_float_models import CASES, FORMS, broken, posed
 
+from support.float_cases import CASES, FORMS, broken, posed
 from turbo_fzn import solve_text
 from turbo_fzn.interface.api import Result
 

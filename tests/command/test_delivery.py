@@ -130,6 +130,8 @@ def test_threads_that_the_system_does_not_give_are_an_error_that_says_so(tmp_pat
 
 # What a process does at its limit of threads.
 NO_THREAD = """
+import threading
+
 def refuse(thread):
     raise RuntimeError("can't start new thread")
 

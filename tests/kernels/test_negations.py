@@ -23,8 +23,8 @@ def negated_by_a_sign(text: str) -> list[str]:
 
 def sources() -> list[str]:
     folder = kernels_folder()
-    every = (path for pattern in ("*.h", "*.cu") for path in folder.rglob(pattern))
-    return sorted(str(path.relative_to(folder)) for path in every if path.parent.name not in NOT_ON_A_GPU)
+    every = (path.relative_to(folder) for pattern in ("*.h", "*.cu") for path in folder.rglob(pattern))
+    return sorted(str(path) for path in every if path.parts[0] not in NOT_ON_A_GPU)
 
 
 @pytest.mark.parametrize("name", sources())

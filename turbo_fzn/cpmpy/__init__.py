@@ -1,4 +1,4 @@
-"""A solver class of CPMpy, in the same process and under assumptions: `pip install turbo_fzn[cpmpy]`.
+"""A solver class of CPMpy, in the same process and under assumptions. The extra `cpmpy` of setup.cfg installs CPMpy.
 
     import cpmpy as cp
     import turbo_fzn.cpmpy

@@ -57,9 +57,7 @@ class Found:
         return rows[counts == 2]
 
 
-def probe(
-    propagator: Propagator, box: Box, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget
-) -> Found:
+def probe(propagator: Propagator, box: Box, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget) -> Found:
     """Probes groups of literals, in order, from a fixpoint of all rows (int64 [n] each); an array [k] has groups of one
     literal each. A stop ends it early, with bounds that hold. Raises EngineError without memory."""
     single = isinstance(groups, np.ndarray)

@@ -19,9 +19,7 @@ from turbo_fzn.tnf.language import TNF
 T = TypeVar("T")
 
 
-def call_kernels(
-    tnf: TNF, interrupt: Interrupt, work: Callable[[root.Stop], T], seconds: float = float("inf")
-) -> T:
+def call_kernels(tnf: TNF, interrupt: Interrupt, work: Callable[[root.Stop], T], seconds: float = float("inf")) -> T:
     """The result of `work` on a TNF, a call with a stop that is set when interrupted, or after so many seconds. Raises
     Interrupted."""
     library(32 if tnf.is_narrow() else 64, *float_flags(tnf))  # compiled in this thread, where a stop reports it

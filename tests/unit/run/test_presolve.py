@@ -65,9 +65,7 @@ def test_a_model_that_is_solved_often_is_bounded_once_and_for_all():
     assert model.solve(assume={"cost": (101, None)}).status == "UNSATISFIABLE"
 
 
-@pytest.mark.parametrize(
-    "constraint", ["int_le(0, free)", "int_le(free, cost)", "int_lin_le([1, -1], [free, x], 5)"]
-)
+@pytest.mark.parametrize("constraint", ["int_le(0, free)", "int_le(free, cost)", "int_lin_le([1, -1], [free, x], 5)"])
 def test_what_nothing_bounds_is_blamed(tmp_path, constraint):
     text = f"{DECLARED}var int: free :: output_var;\n{CASES}constraint {constraint};\nsolve satisfy;\n"
     errors = ask("--arch", "cpu", "-v", "-t", "20000", write(tmp_path, text)).errors
