@@ -17,7 +17,8 @@ import numpy as np
 
 from turbo_fzn.base import floats
 from turbo_fzn.bounds.elimination import Store, Sum, far, largest_of, nearly_linear
-from turbo_fzn.bounds.envelopes import Box, Envelopes, Row, real_variables
+from turbo_fzn.bounds.envelopes import Box, Envelopes, real_variables
+from turbo_fzn.bounds.exact import Row
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
 from turbo_fzn.bounds.real_certificate import DENOMINATOR, is_refuted, limits, multipliers
 from turbo_fzn.tnf.language import TNF

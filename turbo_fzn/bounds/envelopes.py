@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.base import floats
+from turbo_fzn.bounds.exact import Exact, Row
 from turbo_fzn.tnf.language import (
     ADD,
     ELEMENT,
@@ -34,17 +35,6 @@ from turbo_fzn.tnf.language import (
 
 LARGEST_INTEGER = 2**53  # doubles do not hold all larger integers: such a bound counts as none
 LARGEST_FACTOR = 1e9  # of a product's planes: larger ones only make the linear program inaccurate
-
-
-Exact = int | Fraction
-
-
-class Row(NamedTuple):
-    """low <= sum of value * variable <= high; None for a missing side."""
-
-    entries: dict[int, Exact]
-    low: Exact | None
-    high: Exact | None
 
 
 class Term(NamedTuple):

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.bounds.exact import Row
 from turbo_fzn.bounds.relaxation import LinearRows, Relaxation
-
-if TYPE_CHECKING:
-    from turbo_fzn.bounds.envelopes import Row
 
 Status = highspy.HighsModelStatus
 Callback = highspy.cb.HighsCallbackType

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from turbo_fzn.bounds.envelopes import Box, Exact, Row
+from turbo_fzn.bounds.envelopes import Box
+from turbo_fzn.bounds.exact import Exact, Row
 from turbo_fzn.bounds.farkas import within_one
 
 DENOMINATOR = 2**40  # of multipliers

@@ -22,7 +22,8 @@ import numpy as np
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.elimination import reaches_far
-from turbo_fzn.bounds.envelopes import Box, Envelopes, Row, real_variables
+from turbo_fzn.bounds.envelopes import Box, Envelopes, real_variables
+from turbo_fzn.bounds.exact import Row
 from turbo_fzn.bounds.highs import Answer, Outcome, solve_reals
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.bounds.real_certificate import FAR, is_refuted, limits, prove

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.base import floats
-from turbo_fzn.bounds.envelopes import Exact, Row
+from turbo_fzn.bounds.exact import Exact, Row
 from turbo_fzn.check.reals import RealConstraints
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN
 from turbo_fzn.predicates.table import find

@@ -13,7 +13,8 @@ import pytest
 
 from turbo_fzn import solve_text
 from turbo_fzn.bounds.enclosure import Enclosure, Least, Loose, closed, combine
-from turbo_fzn.bounds.envelopes import Box, Row
+from turbo_fzn.bounds.envelopes import Box
+from turbo_fzn.bounds.exact import Row
 
 
 class Ends(NamedTuple):

@@ -17,7 +17,8 @@ from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds import real_certificate, spatial
 from turbo_fzn.bounds.beside import RealBeside
-from turbo_fzn.bounds.envelopes import FORMS, Box, Row
+from turbo_fzn.bounds.envelopes import FORMS, Box
+from turbo_fzn.bounds.exact import Row
 from turbo_fzn.bounds.highs import Answer, Outcome
 from turbo_fzn.bounds.listener import NO_SOLUTION
 from turbo_fzn.engine.contract import Found
