@@ -25,7 +25,7 @@ from support.places import TESTS
 
 LONGEST = 1 << 16  # bytes of a question
 IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.outcome run.output
-run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.beside
+run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.thread.relaxation_thread
 tnf.text""".split()  # what runs import late
 
 
