@@ -41,9 +41,9 @@ PARTS = [
     Mutation("tree", "what is dropped is not missed", "tree.py", "Tree.is_balanced",
              "return self.ledger.balances(len(self.queue))", "return True", "test_ranks.py -k dropped"),
     Mutation("census", "a rank that has something left is thought passive", "census.py", "Sum.plus",
-             "self.passive and other.passive", "True", "test_ranks.py -k census"),
+             "self.passive and other.passive", "True", "test_census.py"),
     Mutation("census", "what is under way is not looked at", "census.py", "Census._judge",
-             "before.received == total.sent", "True", "test_ranks.py -k census"),
+             "before.received == total.sent", "True", "test_census.py"),
     Mutation("parcels", "the end of a path is cut off", "parcels.py", "Parcels.bring",
              "if not all(map(self.fits, paths)):", "if False:", "test_ranks_apart.py -k cut_off"),
 ]  # fmt: skip
