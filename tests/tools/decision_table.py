@@ -87,7 +87,7 @@ def line(decision: Decision) -> str:
         parts += [f"without {method}" for method in METHODS if method not in decision.methods]
     if "gpu" in decision.engines:
         parts.append(f"GPU {decision.gpu_lns_percent} % elsewhere" if decision.gpu_lns_percent else "")
-        parts += [f"GPU without {method}" for method in METHODS if method not in decision.gpu_methods | {"repair"}]
+        parts += ["GPU with repair"] * ("repair" in decision.gpu_methods)
     if decision.relaxation is not None:
         in_turns, share = decision.relaxation
         parts.append(f"relaxation {'in turns' if in_turns else 'beside'} {share}")
