@@ -7,6 +7,27 @@ import re
 from support.places import ROOT, TESTS
 
 PLACES = {"answers", "command", "kernels", "lab", "project", "unit"}
+NAMED = {  # folder of modules -> folder of their tests
+    "turbo_fzn/lower/globals": "unit/lower",
+    "turbo_fzn/ranks": "unit/ranks",
+    "turbo_fzn/report": "unit/report",
+    "kernels/learn/propagators": "kernels",
+}
+ELSEWHERE = {  # module without a test of its name -> the test that has it meanwhile
+    "test_globals.py": "automata counting different graph logic order sort",
+    "test_large_cumulative.py": "packing scheduling time_table",
+    "test_tables.py": "own table table_forms",
+    "test_table_pairs.py": "table_plan table_relation",
+    "test_policy.py": "job",
+    "test_ranks_apart.py": "serve",
+    "test_bench_pages.py": "charts html",
+    "test_wide_rows.py": "all_different circuit cumulative element energy delay kinds wide",
+    "test_linear_rows.py": "linear",
+    "test_posted_rows.py": "posted",
+    "test_objective_cores.py": "counters",
+    "test_learning.py": "advance check priority wake",
+    "test_explanations.py": "oracle resolvent",
+}
 OF_TESTS = re.compile(r"^ *(?:from|import) +((?:[\w.]*\.)?(?:test_\w+|conftest))\b", re.MULTILINE)
 
 
@@ -27,6 +48,18 @@ def test_no_two_tests_have_one_name():
     """Pytest imports them by it; mutations and documents name them so."""
     names = [path.name for path in TESTS.rglob("test_*.py")]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
+def test_a_module_has_a_test_of_its_name_or_a_place_in_the_list_of_those_without():
+    without = [
+        path.stem
+        for folder, tests in NAMED.items()
+        for path in (ROOT / folder).iterdir()
+        if path.suffix in (".py", ".h") and path.stem != "__init__"
+        if not (TESTS / tests / f"test_{path.stem}.py").exists()
+    ]
+    assert sorted(" ".join(ELSEWHERE.values()).split()) == sorted(without)
+    assert sorted(ELSEWHERE.keys() - {path.name for path in TESTS.rglob("test_*.py")}) == []
 
 
 def test_nothing_imports_a_test():

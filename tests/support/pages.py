@@ -1,9 +1,12 @@
-"""The pages that the solver writes, as trees of their elements."""
+"""The pages that the solver writes, as trees of their elements, and the runs that they tell of."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from xml.etree import ElementTree
+
+from turbo_fzn.options.options import Options
+from turbo_fzn.report.record import Answer, Record
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,3 +28,9 @@ def tables(root: ElementTree.Element) -> dict[str, list[list[str]]]:
 def titles(root: ElementTree.Element) -> dict[str, ElementTree.Element]:
     """Title -> picture."""
     return {next(svg.iter(f"{SVG}text")).text: svg for svg in root.iter(f"{SVG}svg")}
+
+
+def kept(sense: int, *answers: tuple[float, int], **more: object) -> Record:
+    """What is kept of a run that found answers at these times (seconds) with these objectives."""
+    found = [Answer(seconds, objective, "tree", 0) for seconds, objective in answers]
+    return Record(Options(), sense, found, **more)

@@ -1,17 +1,23 @@
-"""The decisions about a run, as lines of a text: for each model, flags and machines, in decisions.txt.
+"""The decisions about a run, as a table: of which model, with which flags, on which machine, what is decided.
 
-`python tests/tools/decision_table.py --write` writes the table as the package has it now; look at what has changed.
+tests/data/decisions.txt has the cases that matter, a line each; every rule of policy.py is seen by at least one.
+`python tests/tools/decision_table.py --write` decides them anew; look at what has changed. A new case is a line whose
+last cell is empty.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from support.places import DATA
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import METHODS
+from turbo_fzn.lower.globals import scheduling
 from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -23,62 +29,51 @@ from turbo_fzn.tnf.language import TNF
 FILE = DATA / "decisions.txt"
 ANNOTATION = ":: int_search([x,y],input_order,indomain_min,complete)"
 VARIABLES = "var 0..9: x; var 0..9: y; constraint int_ne(x,y);"
+TASKS = (
+    "predicate turbo_cumulative(array [int] of var int: s, array [int] of var int: d, array [int] of var int: r, "
+    f"var int: b); {VARIABLES} constraint turbo_cumulative([x,y],[2,2],[2,2],3);"
+)
 MODELS = {
     "annotated, to satisfy": f"{VARIABLES} solve {ANNOTATION} satisfy;",
     "annotated, to optimise": f"{VARIABLES} solve {ANNOTATION} minimize y;",
     "to satisfy": f"{VARIABLES} solve satisfy;",
     "to optimise": f"{VARIABLES} solve maximize y;",
-    "to optimise, without bounds": f"var int: z; {VARIABLES} solve minimize y;",
-    "to optimise a real objective": f"var 0.0..1.0: r; {VARIABLES} solve minimize r;",
+    "without bounds": f"var int: z; {VARIABLES} solve minimize y;",
+    "real objective": f"var 0.0..1.0: r; {VARIABLES} solve minimize r;",
+    "too large for rows": f"{TASKS} solve {ANNOTATION} minimize y;",
 }
-CORES = (1, 2, 8, 16)
+NONE, CORES = "there is none", (1, 2, 8, 16, 32)
 MACHINES = {
-    **{f"{cores} cores": Machine(cores, "there is none") for cores in CORES},
-    **{f"{cores} cores and a GPU": Machine(cores, None) for cores in CORES},
-    "a rank": Machine(8, "there is none", is_rank=True),
-    "a rank with a GPU": Machine(8, None, is_rank=True),
+    **{f"{cores} cores": Machine(cores, NONE) for cores in CORES},
+    **{f"{cores} cores, GPU": Machine(cores, None) for cores in CORES},
+    "rank": Machine(8, NONE, is_rank=True),
+    "rank, GPU": Machine(8, None, is_rank=True),
 }
-# What is the same for some machines is told of them together.
-TOGETHER = {
-    "any": tuple(MACHINES),
-    "no GPU": tuple(name for name, machine in MACHINES.items() if machine.no_gpu and not machine.is_rank),
-    "a GPU": tuple(name for name, machine in MACHINES.items() if not machine.no_gpu and not machine.is_rank),
-}
-FLAGS = (
-    "", "-f", "-p 1", "-p 4", "-f -p 1", "-a", "-n 3", "-r 5", "-r 5 -f", "-r 5 -f -p 1", "--learn off",
-    "-f --learn off", "-f -p 4 --learn soloist,finder:truths", "-f --without soloist,prover", "--arch cpu",
-    "--arch gpu", "--arch gpu -f", "--arch hybrid", "--arch hybrid -f -p 4", "--arch hybrid -r 5", "--blocks 1",
-    "--blocks 4", "--blocks 1 -r 5", "--lns off", "--lns on", "--relaxation on -p 1", "-f --relaxation off",
-    "--cp-profiler 1,6565", "--variant recompute", "-f --variant recompute", "--arch hybrid --variant recompute",
-)  # fmt: skip
 
 
-def lines() -> list[str]:
-    """The table: a heading for each model, then `flags | machines | what is decided`."""
-    found = []
-    for name, text in MODELS.items():
-        tnf = prepare(parse_text(text), Options(simplify=False), Interrupt()).tnf
-        found.append(f"[{name}]")
-        for flags in FLAGS:
-            options = parse_arguments([*flags.split(), "model.fzn"]).options
-            found += [f"{flags or 'no flag'} | {where} | {what}" for what, where in decisions(tnf, options).items()]
-    return found
+def lines(cases: list[str]) -> list[str]:
+    """The lines of these, `model | flags | machine | decision`, whatever decision they have; others stay."""
+    return [_decided(case) if " | " in case else case for case in cases]
 
 
-def decisions(tnf: TNF, options: Options) -> dict[str, str]:
-    """A mapping from each decision to the machines that it is made on."""
-    wanted = options.solution_limit() if tnf.sense == 0 else 0
-    machines: dict[str, list[str]] = {}
-    for name, machine in MACHINES.items():
-        machines.setdefault(line(decide(tnf, options, machine, wanted)), []).append(name)
-    return {what: together(names) for what, names in machines.items()}
+def _decided(case: str) -> str:
+    model, flags, machine, *_ = (cell.strip() for cell in case.split("|"))
+    options = parse_arguments([*flags.split(), "model.fzn"]).options
+    return f"{model} | {flags} | {machine} | {decision_of(_tnf(model), options, MACHINES[machine])}"
 
 
-def together(names: list[str]) -> str:
-    for title, group in TOGETHER.items():
-        if set(group) <= set(names):
-            names = [title, *(name for name in names if name not in group)]
-    return ", ".join(names)
+@cache
+def _tnf(model: str) -> TNF:
+    with patch.object(scheduling, "MOST_CELLS", 0):
+        options = Options(simplify="turbo_cumulative" in MODELS[model])  # without the simplifier, every row is there
+        return prepare(parse_text(MODELS[model]), options, Interrupt()).tnf
+
+
+def decision_of(tnf: TNF, options: Options, machine: Machine) -> str:
+    try:
+        return line(decide(tnf, options, machine, options.solution_limit() if tnf.sense == 0 else 0))
+    except UsageError as error:
+        return f"refused: {error}"
 
 
 def line(decision: Decision) -> str:
@@ -90,8 +85,9 @@ def line(decision: Decision) -> str:
         parts.append(f"{decision.threads} threads{''.join(f' {role} {count}' for role, count in roles.items())}")
         parts.append(f"{decision.cpu_lns_percent} % elsewhere" if decision.cpu_lns_percent else "")
         parts += [f"without {method}" for method in METHODS if method not in decision.methods]
-    if "gpu" in decision.engines and decision.gpu_lns_percent:
-        parts.append(f"GPU {decision.gpu_lns_percent} % elsewhere")
+    if "gpu" in decision.engines:
+        parts.append(f"GPU {decision.gpu_lns_percent} % elsewhere" if decision.gpu_lns_percent else "")
+        parts += ["GPU with repair"] * ("repair" in decision.gpu_methods)
     if decision.relaxation is not None:
         in_turns, share = decision.relaxation
         parts.append(f"relaxation {'in turns' if in_turns else 'beside'} {share}")
@@ -99,7 +95,12 @@ def line(decision: Decision) -> str:
     return f"{', '.join(filter(None, parts))}: {decision.reason}"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    found = lines(FILE.read_text(encoding="utf-8").splitlines())
     if "--write" in sys.argv:
-        FILE.write_text("\n".join(lines()) + "\n")
-    print("\n".join(lines()))
+        FILE.write_text("\n".join(found) + "\n", encoding="utf-8")
+    print("\n".join(found))
+
+
+if __name__ == "__main__":
+    main()

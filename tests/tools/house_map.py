@@ -1,4 +1,5 @@
-"""Prints the map of the house, docs/design/files.md: each file of the package, the kernels and the lab, by its head.
+"""Prints the map of the house, docs/design/files.md: each file of the package, the kernels, the lab, and what tests
+share, by its head.
 
 python tests/tools/house_map.py            checks that the page is up to date
 python tests/tools/house_map.py --write    writes it
@@ -11,14 +12,18 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "design" / "files.md"
-PLACES = {"turbo_fzn": (".py",), "kernels": (".h", ".cu", ".cpp"), "lab": (".py",)}
+PYTHON = (".py",)
+PLACES = {
+    "turbo_fzn": PYTHON, "kernels": (".h", ".cu", ".cpp"), "lab": PYTHON, "tests/support": PYTHON, "tests/tools": PYTHON
+}  # fmt: skip
 HEAD = """# Files
 
-Every file of the package, of the kernels and of the lab, with the first sentence of its head comment.
+Every file of the package, of the kernels, of the lab, and of what tests share, with the first sentence of its head.
 [Architecture](architecture.md) says how they work together. Printed by `python tests/tools/house_map.py --write`; do
 not edit.
 """
@@ -26,6 +31,7 @@ BAR = "\\|"  # in a cell of a table
 SENTENCE = re.compile(r"(.*?[.:])(?:\s|$)")
 
 
+@cache
 def head_of(path: Path) -> str:
     """The head comment of a source on one line; empty if it has none."""
     text = path.read_text(encoding="utf-8")

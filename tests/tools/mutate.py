@@ -1,12 +1,16 @@
 """Breaks the solver on purpose, one mechanism after the other, and sees whether a test fails. `--help` says how.
 
-Each mutation of mutations.py is made in a copy of the source tree, where its tests are run until one fails. If none
-does, the mutation has survived: the mechanism could be broken, or switched off, and nobody would know (mutation
-testing: DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run without a mutation, and must pass. The
-exit code is 1 if anything survives, hangs or is out of date. build/mutations.md has a table of what was tried, with the
-test that failed.
+Each mutation of engine_mutations.py and model_mutations.py is made in a copy of the source tree, where its tests are
+run until one fails. If none does, the mutation has survived: a promise of docs/design/correctness.md could be broken,
+and no test would notice (mutation testing: DeMillo, Lipton, Sayward, IEEE Computer 1978). First the tests are run
+without a mutation, and must pass. The exit code is 1 if anything survives, hangs or is out of date. build/mutations.md
+has a table of what was tried, with the test that failed.
 
-Kernels are compiled with little optimisation, into a cache of their own. On two idle cores it takes half an hour.
+With `--drawn N` operators and comparisons of the same functions are changed at random instead (operators.py). Some
+that survive change no answer, or only the time: read them, and write a test or a mutation for the others.
+
+Kernels are compiled with little optimisation, into a cache of their own. On two idle cores it takes a quarter of an
+hour.
 """
 
 from __future__ import annotations
@@ -26,9 +30,12 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
 from support.places import ROOT
-from tools.mutation import Mutation
-from tools.mutations import MUTATIONS
+from tools.engine_mutations import ENGINE_MUTATIONS
+from tools.model_mutations import MODEL_MUTATIONS
+from tools.mutation import Mutation, mutated, place_of
+from tools.operators import draw
 
+MUTATIONS = [*ENGINE_MUTATIONS, *MODEL_MUTATIONS]
 PAGE = ROOT / "build" / "mutations.md"
 FOLDERS = ("turbo_fzn", "lab", "kernels", "share", "tests", "examples", "docs")
 PARTS = (*FOLDERS, "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
@@ -103,11 +110,11 @@ def try_mutation(mutation: Mutation, workshop: Workshop) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="turbo-mutation-") as name:
         folder = Path(name)
         copy_tree(workshop.tree, folder)
-        path = folder / mutation.file
-        text = path.read_text(encoding="utf-8")
-        if text.count(mutation.text) != 1:
-            return Outcome(mutation, fault=f"the text is found {text.count(mutation.text)} times")
-        path.write_text(text.replace(mutation.text, mutation.replacement), encoding="utf-8")
+        try:
+            place = place_of(mutation, folder)
+        except LookupError as error:
+            return Outcome(mutation, fault=str(error))
+        place.path.write_text(mutated(mutation, place), encoding="utf-8")
         code, said = run_tests(folder, workshop.cache, mutation.tests.split())
     if code == 0:
         return Outcome(mutation, fault="SURVIVED")
@@ -141,9 +148,13 @@ def try_all(mutations: list[Mutation], processes: int) -> Iterator[Outcome]:
         yield from pool.map(lambda mutation: try_mutation(mutation, workshop), mutations)
 
 
+def where(mutation: Mutation) -> str:
+    return f"{mutation.file}: {mutation.function}".removesuffix(": ")
+
+
 def table(outcomes: list[Outcome]) -> str:
     lines = [
-        f"| {mutation.mechanism} | {mutation.fault} | `{mutation.file}` | {test or fault.splitlines()[0]} |\n"
+        f"| {mutation.mechanism} | {mutation.fault} | `{where(mutation)}` | {test or fault.splitlines()[0]} |\n"
         for mutation, test, fault in outcomes
     ]
     return HEAD + "".join(lines)
@@ -151,11 +162,15 @@ def table(outcomes: list[Outcome]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Breaks each mechanism of the solver, and expects a test to notice.")
-    parser.add_argument("words", nargs="*", help="only mutations whose description or file has one of these words")
+    parser.add_argument("words", nargs="*", help="only those with one of these words in description or place")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="mutations that are tried at a time")
+    parser.add_argument("--drawn", type=int, default=0, metavar="N", help="instead, change N operators at random")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     arguments = parser.parse_args()
     words = arguments.words or [""]
-    wanted = [mutation for mutation in MUTATIONS if any(word in " ".join(mutation[:3]) for word in words)]
+    wanted = [mutation for mutation in MUTATIONS if any(word in " ".join(mutation[:4]) for word in words)]
+    if arguments.drawn:
+        wanted = draw(wanted, ROOT, arguments.seed, arguments.drawn)
     outcomes = []
     for outcome in try_all(wanted, arguments.processes):
         print(f"{outcome.mutation.mechanism}: {outcome.mutation.fault}: {outcome.test or outcome.fault}", flush=True)

@@ -5,7 +5,6 @@ With processes and MPI: test_mpi.py.
 
 from __future__ import annotations
 
-import random
 from collections import Counter, deque
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -14,17 +13,15 @@ import numpy as np
 import pytest
 
 from support.command import golomb, grid
-from support.loopback import Crew, Network
+from support.loopback import Crew
 from support.places import CORPUS
 from turbo_fzn import solve_text
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.together.member import Dispensable
 from turbo_fzn.engine.together.tree import Tree
-from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.ranks import News
-from turbo_fzn.ranks.stealing import Stealing
-from turbo_fzn.ranks.wire import Kind, children, parent
+from turbo_fzn.ranks.wire import Kind
 
 PIGEONS = (
     """\
@@ -34,18 +31,6 @@ var 1..6: a;\nvar 1..6: b;\nvar 1..6: c;\nvar 1..6: d;\nvar 1..6: e;\nvar 1..6: 
     + "".join(f"constraint int_ne({x},{y});\n" for i, x in enumerate("abcdefg") for y in "abcdefg"[i + 1 :])
     + "solve satisfy;\n"
 )
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 13, 64])
-def test_news_reaches_every_rank_once_and_soon(size):
-    for origin in range(size):
-        reached, wave, steps = Counter([origin]), [origin], 0
-        while wave:
-            wave = [target for rank in wave for target in children(rank, size, origin)]
-            reached.update(wave)
-            steps += bool(wave)
-        assert reached == Counter(range(size)) and steps <= size.bit_length()
-    assert all(rank in children(parent(rank), size) for rank in range(1, size))
 
 
 @pytest.mark.parametrize(("size", "engines", "delay"), [(2, 1, 0), (3, 1, 4), (8, 1, 2), (3, 2, 1)])
@@ -179,118 +164,6 @@ def test_what_a_rank_has_whose_engines_fail_is_stolen_from_it(caplog):
     crew.step = step_and_break
     assert crew.run() and crew.best == 34
     assert "rank 1 has no engine any more, the others go on" in caplog.text
-
-
-# ---- the census alone, on ranks that pass tokens to each other
-
-
-class Token:
-    """A rank that has some tokens, each of which it keeps for a while, then splits, drops, or passes on at random."""
-
-    def __init__(self, network: Network, rank: int):
-        self.wire, self.random = network.wires[rank], random.Random(rank + 1000 * network.size)
-        self.tokens, self.sent, self.received, self.whole = int(rank == 0), 0, 0, True
-        self.now = 0.0
-        self.census = Census(self.wire, self.count, lambda: self.now)
-
-    def count(self) -> Sum:
-        return Sum(self.tokens == 0, self.sent, self.received, self.whole)
-
-    def step(self) -> None:
-        self.now += 0.001
-        for message in self.wire.receive():
-            if message.kind == Kind.WORK:
-                self.tokens, self.received = self.tokens + 1, self.received + 1
-            elif message.kind == Kind.COUNT:
-                self.census.on_count()
-            else:
-                self.census.on_sum(message.payload)
-        if self.tokens and self.random.random() < 0.3:
-            draw = self.random.random()
-            self.tokens += 1 if draw < 0.1 else -1
-            if draw > 0.25 and self.wire.size > 1:
-                self.sent += 1
-                target = self.random.randrange(self.wire.size - 1)
-                self.wire.send(Kind.WORK, target + (target >= self.wire.rank))
-        self.census.step()
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 16])
-@pytest.mark.parametrize("seed", range(8))
-def test_the_census_ends_when_nothing_is_left_and_never_earlier(size, seed):
-    network = Network(size, delay=4 * seed, seed=seed)
-    ranks = [Token(network, rank) for rank in range(size)]
-    for _ in range(20_000):
-        for rank in random.Random(seed).sample(ranks, size):
-            rank.step()
-            if ranks[0].census.outcome is not None:
-                under_way = sum(kind == Kind.WORK for queue in network.queues.values() for _, kind, _ in queue)
-                assert under_way == 0 and not any(rank.tokens for rank in ranks)
-                assert ranks[0].census.outcome is True
-                return
-    pytest.fail("the census does not come to its end")
-
-
-def test_what_one_rank_has_lost_is_known_at_the_end():
-    network = Network(5)
-    ranks = [Token(network, rank) for rank in range(5)]
-    ranks[3].whole = False
-    while ranks[0].census.outcome is None:
-        for rank in ranks:
-            rank.step()
-    assert ranks[0].census.outcome is False
-
-
-# ---- stealing alone
-
-
-class Pile:
-    def __init__(self, paths: int):
-        self.paths, self.thieves, self.is_starving = [b"x"] * paths, 0, False
-
-    def spare(self, most: int) -> list[bytes]:
-        given = self.paths[: min(most, len(self.paths))]
-        del self.paths[: len(given)]
-        return given
-
-    def accept(self, paths: Sequence[bytes]) -> None:
-        self.paths += paths
-
-
-def test_a_thief_asks_one_at_a_time_and_waits_longer_after_each_refusal():
-    network, now = Network(3), [0.0]
-    thief = Stealing(network.wires[1], pile := Pile(0), lambda: now[0])
-    pile.is_starving = True
-    pauses = []
-    for _ in range(8):
-        began = now[0]
-        while network.counts.get(Kind.STEAL, 0) == len(pauses):
-            thief.step()
-            now[0] += 0.0001
-        thief.step()
-        assert network.counts[Kind.STEAL] == len(pauses) + 1, "one at a time"
-        pauses.append(round(now[0] - began, 3))
-        thief.on_work([])
-    assert pauses[1:] == sorted(pauses[1:]) and pauses[-1] < 0.02
-    thief.on_work([b"x"])
-    assert thief.refusals == 0 and pile.paths == [b"x"]
-
-
-def test_a_victim_that_has_nothing_keeps_the_thief_for_a_moment():
-    network, now = Network(2), [0.0]
-    victim = Stealing(network.wires[0], pile := Pile(0), lambda: now[0])
-    victim.on_steal(1)
-    victim.step()
-    assert pile.thieves == 1 and not network.counts
-    pile.accept([b"x"])
-    victim.step()
-    (message,) = network.wires[1].receive()
-    assert message.payload == [b"x"] and victim.sent == 1 and pile.thieves == 0
-    victim.on_steal(1)
-    now[0] = 1.0
-    victim.step()
-    (message,) = network.wires[1].receive()
-    assert message.payload == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ In one process (loopback.py), as in test_ranks.py.
 from __future__ import annotations
 
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,7 +26,6 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.ranks import Ranks
 from turbo_fzn.ranks.wire import Kind
-from turbo_fzn.ranks.world import World
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
 
@@ -162,43 +160,6 @@ def test_every_rank_hears_that_rank_0_is_alive():
     assert all(now[0] - rank.heard[0] < serve.SILENCE_SECONDS / 2 for rank in crew.ranks[1:])
     for rank in crew.ranks:
         rank.team.close()
-
-
-class Mail:
-    """The part of MPI that World uses, for a single rank: the messages that it gets (source, kind, epoch)."""
-
-    ANY_SOURCE = ANY_TAG = COMM_TYPE_SHARED = rank = 0
-    size = 3
-
-    def __init__(self):
-        self.COMM_WORLD = self
-        self.waiting: list[tuple[int, Kind, int]] = []
-
-    def Split_type(self, kind):
-        return self
-
-    def Status(self):
-        return SimpleNamespace()
-
-    def improbe(self, source, tag, status):
-        if not self.waiting:
-            return None
-        who, kind, epoch = self.waiting.pop(0)
-        status.Get_source, status.Get_tag = lambda: who, lambda: int(kind)
-        return SimpleNamespace(recv=lambda status: (epoch, f"{kind.name} of {epoch}"))
-
-
-def test_messages_of_a_later_job_wait_until_this_rank_has_come_to_it():
-    """One that ends the first job late must not lose what others ask it in the second: no count would end."""
-    world = World(mail := Mail())
-    world.epoch = 1
-    mail.waiting = [(1, Kind.STEAL, 2), (2, Kind.NEWS, 1), (1, Kind.STEAL, 3), (0, Kind.COUNT, 2)]
-    assert [message.payload for message in world.receive()] == ["NEWS of 1"]
-    assert world.receive() == []
-    world.epoch, mail.waiting = 2, [(2, Kind.FINAL, 1), (1, Kind.ALIVE, 2)]
-    assert [message.payload for message in world.receive()] == ["STEAL of 2", "COUNT of 2", "ALIVE of 2"]
-    world.epoch = 3
-    assert [(message.kind, message.source) for message in world.receive()] == [(Kind.STEAL, 1)]
 
 
 def break_down(rank: Ranks) -> None:
