@@ -6,7 +6,8 @@ The order of the steps affects the size of the result, never its meaning:
 2. aliases and constraints on one variable are lowered (early.py), and domains lose what other constraints forbid
    (narrow.py);
 3. the other constraints are lowered: clauses and sums after the others, since they replace variables that are known to
-   be negations; then globals, since they use bounds; all_different last, since it uses which values the others leave;
+   be negations; then globals, since they use bounds, and of these last the ones that compete for rows (budget.py), and
+   all_different, since it uses which values the others leave;
 4. the solve item and the output annotations are translated, and the variables are renumbered.
 
 After a contradiction the rest is still checked for names and types, but not lowered.
@@ -28,6 +29,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
+from turbo_fzn.lower.budget import state_waiting
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.definitions import refuse_own_negations
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
@@ -109,6 +111,7 @@ class Rewriter:
         for constraints in phases:
             self.lower_all(constraints)
         self.attempt(flush, self.builder)
+        self.attempt(state_waiting, self.builder)
         self.lower_all(different)
         for names in self.orders:
             first, second = ([self.number(name) for name in side] for side in names)
