@@ -71,6 +71,7 @@ LOWER: dict[str, Values] = {
     "lower.globals.table_plan.LARGEST": (0, 1, 3),
     "lower.globals.table_plan.ROWS_FOR_EACH_CONFLICT": (0, 1, 100),
     "lower.globals.table_relation.MOST_LOOKED_AT": (0, 8),
+    "lower.narrow_elements.MOST_CELLS": (0, 20),
     "lower.narrow.MOST_ROUNDS": (0, 1, 2),
     "lower.rewrite.MOST_TUPLES": (0, 1, 4),
     "lower.runs.FIRST": (1, 2, 8),

@@ -38,6 +38,7 @@ from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.narrow import Job, Narrower, clauses_about_one, narrow, one_of, variables_among
+from turbo_fzn.lower.narrow_elements import element_jobs
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import EARLY, LATE, NARROWERS, PREDICATES, Predicate
@@ -183,6 +184,7 @@ class Rewriter:
         jobs = [self.job(NARROWERS[one.name], one) for one in self.model.constraints if one.name in NARROWERS]
         names = self.scope.variables["int"]
         jobs += [Job(one_of, (names[x], sets), [names[x]]) for x, sets in clauses_about_one(self.model) if x in names]
+        jobs += element_jobs(self.model, lambda one: self.at(one.position, self.bind, one)[1])
         if jobs:
             self.attempt(narrow, domains, jobs)
 
