@@ -95,7 +95,8 @@ def _refs_of(one: Constraint, model: Model) -> Iterator[Ref]:
 def row_of(name: str, arguments: Sequence[Any]) -> Row:
     """The row that a constraint with these bound arguments is."""
     if name.startswith("int_lin"):
-        return Row(*arguments, name == "int_lin_eq")
+        coefficients, variables, constant = arguments
+        return Row(coefficients, variables, constant, name == "int_lin_eq")
     if name == "int_plus":
         return Row((1, 1, -1), arguments, 0, True)
     return Row((1, -1), arguments, -int(name == "int_lt"), False)
@@ -104,7 +105,9 @@ def row_of(name: str, arguments: Sequence[Any]) -> Row:
 def _choosing(
     bind: Callable[[Constraint], Sequence[Any]], row: Constraint, elements: list[tuple[int, Constraint]]
 ) -> Job:
-    choices, at, variables = [], -1, []
+    choices: list[Choice] = []
+    variables: list[int] = []
+    at = -1
     for place, element in elements:
         arguments = bind(element)
         if element.name == "turbo_element":
