@@ -9,7 +9,7 @@ bounds, or merges two variables.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ELEMENT
 from turbo_fzn.tnf.links import NOBODY
 from turbo_fzn.tnf.wide import Wide, WideKind
+
+if TYPE_CHECKING:
+    from turbo_fzn.lower.budget import Choice
 
 
 class Mark(NamedTuple):
@@ -55,7 +58,8 @@ class Element(NamedTuple):
 class WideRows:
     """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
     them. None are kept that are not `wanted`; `may_stand_alone`: a wide row may take the place of ternary rows.
-    `elements` may become wide rows at the end (elements.py)."""
+    `elements` may become wide rows at the end (elements.py), and those that are `waiting` compete for rows
+    (budget.py)."""
 
     def __init__(self, wanted: bool, may_stand_alone: bool):
         self.wanted = wanted
@@ -63,6 +67,7 @@ class WideRows:
         self.rows: list[Wide] = []
         self.spans: list[Span] = []
         self.elements: list[Element] = []
+        self.waiting: list[Choice] = []
 
     def add(
         self,

@@ -3,9 +3,10 @@ any row is made.
 
 A form is chosen by domains: all_different over as many values as variables, an element by the values of its index, a
 time table by the times. A constraint that is lowered later may know more of them, as a `regular` that forbids a value.
-So each constraint that can lose values without rows (`NARROWERS` of table.py, and clauses whose literals are all about
-one variable) is asked first. The results are intersections, made between rounds, so the order of the text does not
-matter; and they become rows as declared domains do (early.py), so that no constraint depends on another's rows.
+So each constraint that can lose values without rows (`NARROWERS` of table.py, clauses whose literals are all about one
+variable, elements in linear rows: narrow_elements.py) is asked first. The results are intersections, made between
+rounds, so the order of the text does not matter; and they become rows as declared domains do (early.py), so that no
+constraint depends on another's rows.
 
 They hold in all solutions, whatever is assumed later: a domain only loses values that a constraint forbids.
 """
@@ -141,12 +142,13 @@ def _variable_of(constraint: Constraint) -> Ref:
 def _positive_literals(constraint: Constraint, arrays: dict[str, Array]) -> Sequence[Any]:
     """The literals of a clause that is stated and has no negative ones; none for another."""
     literals, other = constraint.args
-    if (other is not True) if constraint.name == "array_bool_or" else _elements(other, arrays):
+    if (other is not True) if constraint.name == "array_bool_or" else elements_of(other, arrays):
         return ()
-    return _elements(literals, arrays)
+    return elements_of(literals, arrays)
 
 
-def _elements(argument: Any, arrays: dict[str, Array]) -> Sequence[Any]:
+def elements_of(argument: Any, arrays: dict[str, Array]) -> Sequence[Any]:
+    """The elements of an array, given as such or by its name."""
     if type(argument) is Ref:
         argument = arrays[argument].elements if argument in arrays else ()
     return argument if type(argument) is list else ()

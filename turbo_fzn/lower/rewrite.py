@@ -6,7 +6,8 @@ The order of the steps affects the size of the result, never its meaning:
 2. aliases and constraints on one variable are lowered (early.py), and domains lose what other constraints forbid
    (narrow.py);
 3. the other constraints are lowered: clauses and sums after the others, since they replace variables that are known to
-   be negations; then globals, since they use bounds; all_different last, since it uses which values the others leave;
+   be negations; then globals, since they use bounds, and of these last the ones that compete for rows (budget.py), and
+   all_different, since it uses which values the others leave;
 4. the solve item and the output annotations are translated, and the variables are renumbered.
 
 After a contradiction the rest is still checked for names and types, but not lowered.
@@ -28,6 +29,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
+from turbo_fzn.lower.budget import state_waiting
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.definitions import refuse_own_negations
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
@@ -36,6 +38,7 @@ from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.globals.order import lex_lesseq
 from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.narrow import Job, Narrower, clauses_about_one, narrow, one_of, variables_among
+from turbo_fzn.lower.narrow_elements import element_jobs
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import EARLY, LATE, NARROWERS, PREDICATES, Predicate
@@ -109,6 +112,7 @@ class Rewriter:
         for constraints in phases:
             self.lower_all(constraints)
         self.attempt(flush, self.builder)
+        self.attempt(state_waiting, self.builder)
         self.lower_all(different)
         for names in self.orders:
             first, second = ([self.number(name) for name in side] for side in names)
@@ -180,6 +184,7 @@ class Rewriter:
         jobs = [self.job(NARROWERS[one.name], one) for one in self.model.constraints if one.name in NARROWERS]
         names = self.scope.variables["int"]
         jobs += [Job(one_of, (names[x], sets), [names[x]]) for x, sets in clauses_about_one(self.model) if x in names]
+        jobs += element_jobs(self.model, lambda one: self.at(one.position, self.bind, one)[1])
         if jobs:
             self.attempt(narrow, domains, jobs)
 

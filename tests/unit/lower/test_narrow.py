@@ -10,7 +10,7 @@ import pytest
 
 from support.oracle import all_solutions
 from turbo_fzn import solve_text
-from turbo_fzn.lower import bulk
+from turbo_fzn.lower import bulk, narrow_elements
 from turbo_fzn.lower.early import Domains
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.lower.table import NARROWERS
@@ -203,3 +203,88 @@ def test_an_element_of_constants_takes_the_hull_of_those_that_its_index_can_reac
 def test_an_element_whose_index_lies_in_a_gap_of_its_domain_has_no_solution():
     text = "var {-4,8}: i; var int: z; constraint array_var_int_element(i,[z,0],0); solve satisfy;"
     assert lower(parse_text(text)).tnf.infeasible
+
+
+def draw_choices(random: Random) -> tuple[str, str]:
+    """Elements over one or two indices in rows, and a row and a maximum beside them; and the model without our own
+    element, for the oracle."""
+    last = random.randint(2, 3)
+    names = ["i", "j", "a", "b", "c", "e", "f", "g"]
+    domains = [
+        "1..3",
+        "1..3",
+        *(f"{random.randint(-2, 1)}..{random.randint(1, 3)}" for _ in names[2:5]),
+        *["-3..4"] * 3,
+    ]
+    members = listed(random.choices(["a", "b", "c", "0"], k=last))
+    constants = listed(random.randint(-2, 4) for _ in range(last))
+    lines = [
+        f"array_var_int_element(i,{members},e)",
+        f"array_int_element({random.choice('iij')},{constants},f)",
+        "OWN",
+    ]
+    rows = ["int_lin_le([1,1,-1],[e,f,a],{k})", "int_lin_eq([1,1,-1],[e,f,b],{k})", "int_le(e,g)", "int_lt(f,e)",
+            "int_plus(e,f,c)", "int_lin_le([2,-1,-3,1],[a,e,g,b],{k})", "int_lin_eq([-2,1,1],[f,g,c],{k})"]  # fmt: skip
+    beside = ["int_max(a,b,c)", "int_lin_le([1,1],[a,c],1)", "array_int_maximum(b,[a,c])", "int_le(b,a)"]
+    chosen = [*random.sample(rows, random.randint(1, 2)), *random.sample(beside, random.randint(0, 1))]
+    lines += [line.format(k=random.randint(-2, 2)) for line in chosen]
+    random.shuffle(lines)
+    variables = [f"var {domain}: {name} :: output_var;" for name, domain in zip(names, domains)]
+    text = "\n".join([*variables, *(f"constraint {line};" for line in lines), "solve satisfy;"])
+    first, at, values = random.randint(0, 2), random.choice("iij"), members[1:-1].split(",")
+    from_one = {0: values[1:], 1: values, 2: ["0", *values]}[first]
+    plain = f"int_le({first},{at});constraint array_var_int_element({at},{listed(from_one)},g)"
+    return text.replace("OWN", f"turbo_element({members},{first},{at},g)"), text.replace("OWN", plain)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_elements_in_a_row_keep_all_solutions(seed):
+    text, plain = draw_choices(Random(seed))
+    model = parse_text(text)
+    solutions = all_solutions(parse_text(plain))
+    found = left(model)
+    assert not solutions or (
+        found is not None and all(solution[x] in values for solution in solutions for x, values in found.items())
+    )
+    result = solve_text(text, arch="cpu", threads=2, all_solutions=True, check=True)
+    assert len(result.solutions) == len(solutions)
+
+
+WINDOWS = """var 1..3: last; var 10..20: a; var 30..40: b; var {0}: c; var 0..99: here; var 0..99: from; var 0..99: way;
+array [1..3] of var int: arrival = [a,b,c];
+constraint {1};
+constraint {2};
+constraint {3};
+solve satisfy;"""
+ARCS = [
+    "array_var_int_element(last,arrival,from)",
+    "array_int_element(last,[5,1,30],way)",
+    "int_lin_le([1,1,-1],[from,way,here],0)",
+]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+@pytest.mark.parametrize(
+    ("here", "last"), [("here<=30", {1}), ("here<=31", {1, 2}), ("here<=45", {1, 2, 3}), ("here<=44", {1, 2})]
+)
+def test_windows_forbid_arcs(order, here, last):
+    """From a one is there at 15, from b at 31, from c at 45: each element alone may be as early as 15, 1 later."""
+    text = WINDOWS.format("15..40", *(ARCS[k] for k in order))
+    found = left(parse_text(text.replace("0..99: here", f"0..{here[6:]}: here")))
+    assert found is not None and found["last"] == last and min(found["here"]) == 15
+
+
+def test_windows_reach_through_a_maximum():
+    """here = max(20, sum), at most 30: so the sum is, and so one comes from a."""
+    lines = [*ARCS[:2], "int_lin_eq([1,1,-1],[from,way,sum],0)"]
+    text = WINDOWS.format("15..40", *lines).replace("0..99: here", "0..30: here; var 0..500: sum")
+    text = text.replace("solve", "constraint int_max(20,sum,here); solve")
+    found = left(parse_text(text))
+    assert found is not None and found["last"] == {1} and max(found["sum"]) == 25
+
+
+def test_elements_in_too_many_cells_are_left(monkeypatch):
+    text = WINDOWS.format("15..40", *ARCS).replace("0..99: here", "0..30: here")
+    monkeypatch.setattr(narrow_elements, "MOST_CELLS", 5)
+    found = left(parse_text(text))
+    assert found is not None and found["last"] == {1, 2, 3}

@@ -14,6 +14,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
+from turbo_fzn.lower.budget import Choice
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
@@ -24,7 +25,6 @@ from turbo_fzn.tnf.wide import WideKind
 
 CELLS_FOR_EACH_PAIR = 10  # of a time table
 LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
-MOST_PAIRS = 100_000  # more are left to a wide row, if it may stand alone
 MOST_IN_WINDOWS = 300  # tasks: a run by energy takes the square of that in steps
 FILLED = 0.5  # of the space by the rectangles, for a time table
 
@@ -44,14 +44,30 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     """r = (no two tasks from s to s + d overlap, and no d is negative)."""
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
-    is_whole = b.value(r) == 1 and len(s) >= LEAST_WHOLE
     have_sizes = not strict or all(b.lower[b.find(length)] > 0 for length in d)
-    alone = is_whole and have_sizes and len(s) * (len(s) - 1) // 2 > MOST_PAIRS and b.wides.may_stand_alone
-    if not alone:
-        one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
+    is_whole = b.value(r) == 1 and len(s) >= LEAST_WHOLE
+    if is_whole and have_sizes and b.share:
+        return b.wides.waiting.append(_choice(b, s, d, strict))
+    one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
     conclude(b, r, parts)
     if is_whole:
-        state_as_a_whole(b, b.true, np.array([(start, length, b.true) for start, length in zip(s, d)]), None, alone)
+        _state_whole(b, s, d, False)
+    return None
+
+
+def _choice(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool) -> Choice:
+    """Tasks of positive lengths, or of which those of length 0 may lie within others, that must not overlap."""
+
+    def state(alone: bool) -> None:
+        if not alone:
+            one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), b.true)
+        _state_whole(b, s, d, alone)
+
+    return Choice(lambda: len(s) * (len(s) - 1) // 2, state, gains=True)
+
+
+def _state_whole(b: Builder, s: Sequence[int], d: Sequence[int], alone: bool) -> None:
+    state_as_a_whole(b, b.true, np.array([(start, length, b.true) for start, length in zip(s, d)]), None, alone)
 
 
 def state_as_a_whole(b: Builder, capacity: int, tasks: np.ndarray, made: Span | None, alone: bool) -> None:

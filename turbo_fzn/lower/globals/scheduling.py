@@ -4,8 +4,8 @@ Use rises only where a task starts, so two sets of times are sufficient: all tim
 starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The second
 compares each pair of tasks (Schutt et al. 2009), and gains by stating that of two tasks which together use too much one
 follows the other. The smaller is taken; a cell of the time table costs half of a pair. If a use may be negative (not in
-MiniZinc), use also rises where such a task ends: then the second is taken, with these times. A constraint that would be
-too large in either form is left to the wide row alone, where the run allows it.
+MiniZinc), use also rises where such a task ends: then the second is taken, with these times. Constraints for which the
+model's rows do not suffice (budget.py) are left to wide rows alone, where the run allows it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
+from turbo_fzn.lower.budget import Choice
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other, state_as_a_whole
@@ -23,27 +24,46 @@ from turbo_fzn.lower.inner import span
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
 
 CELLS_FOR_EACH_PAIR = 2
-MOST_CELLS = 80_000  # more are left to a wide row, if it may stand alone
 
 
 def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)
-    start = b.mark()
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, capacity)], truth(b, result, parts))
     tasks = tasks_of(b, s, d, r)
-    cells, of_pairs = tasks.cells(), CELLS_FOR_EACH_PAIR * len(tasks.s) * (len(tasks.s) - 1)
-    is_whole = b.value(result) == 1 and not tasks.may_give()
-    alone = is_whole and min(cells, of_pairs) > MOST_CELLS and b.wides.may_stand_alone
-    if not alone:
-        form = time_table if cells <= of_pairs and not tasks.may_give() else _task_pairs
-        form(b, tasks, capacity, truth(b, result, parts))
+    if b.value(result) == 1 and not tasks.may_give() and b.share:
+        return b.wides.waiting.append(_choice(b, (s, d, r), capacity))
+    _state_rows(b, tasks, capacity, truth(b, result, parts))
     conclude(b, result, parts)
-    if b.value(result) == 1 and len(tasks.s) and not tasks.may_give():
+    return None
+
+
+def _choice(b: Builder, columns: Sequence[Sequence[int]], capacity: int) -> Choice:
+    """A cumulative that is stated, of tasks (starts, lengths, uses) of which none has a negative use."""
+
+    def state(alone: bool) -> None:
+        start, tasks = b.mark(), tasks_of(b, *columns)
+        if not len(tasks.s):
+            return
+        if not alone:
+            _state_rows(b, tasks, capacity, b.true)
         groups = np.column_stack((tasks.s, tasks.d, tasks.r))
         state_as_a_whole(b, capacity, groups, span(b, start, b.mark()), alone)
+
+    return Choice(lambda: min(_sizes(tasks_of(b, *columns))), state, gains=False)
+
+
+def _state_rows(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
+    cells, of_pairs = _sizes(tasks)
+    form = time_table if cells <= of_pairs and not tasks.may_give() else _task_pairs
+    form(b, tasks, capacity, result)
+
+
+def _sizes(tasks: Tasks) -> tuple[int, int]:
+    """The cells of a time table, and what pairs of tasks cost, in such cells."""
+    return tasks.cells(), CELLS_FOR_EACH_PAIR * len(tasks.s) * (len(tasks.s) - 1)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:

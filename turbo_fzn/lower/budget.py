@@ -1,0 +1,48 @@
+"""One budget of rows for a model: which constraints are stated by ternary rows besides a wide row.
+
+Such rows cost start-up and memory. The truths of which of two tasks is first are worth learning about, so those that
+must not overlap come first, the smallest ones before others. The truths of cumulatives gain little beside wide rows
+(docs/measurements/presolve.md), but other engines than learners need them: so there are rows for all cumulatives, if
+the budget suffices, or for none.
+
+The constraints wait until everything else has narrowed the domains, which their sizes depend on, and those of one size
+are served together or not at all. So the order of the text does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import NamedTuple
+
+from turbo_fzn.lower.builder import Builder
+
+MOST_CELLS = 40_000  # in a model, where wide rows may stand alone; a cell is about three rows
+
+
+class Choice(NamedTuple):
+    """A constraint that rows and a wide row can state: the cells of its rows, a function that states it, with the wide
+    row alone or not, and whether learners gain by rows."""
+
+    cells: Callable[[], int]
+    state: Callable[[bool], None]
+    gains: bool
+
+
+def state_waiting(b: Builder) -> None:
+    """States the constraints that wait, by rows while the budget lasts."""
+    sized = [(choice.cells(), choice) for choice in b.wides.waiting]
+    b.wides.waiting.clear()
+    left = MOST_CELLS
+    for _, group in groupby(sorted(sized, key=_place_in_line), _place_in_line):
+        sizes, choices = zip(*group)
+        alone = b.wides.may_stand_alone and sum(sizes) > left
+        left -= 0 if alone else sum(sizes)
+        for choice in choices:
+            choice.state(alone)
+
+
+def _place_in_line(sized: tuple[int, Choice]) -> tuple[bool, int]:
+    """The place in the order in which constraints get rows; those at one place are served together."""
+    cells, choice = sized
+    return not choice.gains, cells if choice.gains else 0
