@@ -1,7 +1,7 @@
 """CPMpy with turbo_fzn in the same process: a roster for a week, and why a wish too many leaves none.
 
-    pip install 'turbo_fzn[cpmpy]'
-    python examples/cpmpy_rostering.py
+pip install 'turbo_fzn[cpmpy]'
+python examples/cpmpy_rostering.py
 """
 
 import cpmpy as cp

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from turbo_fzn.bounds.beside import Beside
-from turbo_fzn.bounds.listener import NO_SOLUTION
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.bounding import Boxes, relaxation_of
@@ -43,7 +43,7 @@ def measure(path: str, best: str, limit: float) -> str | None:
 
 def _measure_root(prepared: Prepared, limit: float) -> tuple[list[int], list[object], list[str]]:
     """(columns and rows, bounds, seconds): of the relaxation, and with cuts."""
-    from turbo_fzn.bounds.root import Root
+    from turbo_fzn.bounds.search.root import Root
 
     began = time.process_time()
     relaxation = relaxation_of(prepared)

@@ -30,8 +30,8 @@ from support.command import (
 )
 from support.sabotage import sabotage
 from support.scripted import Scripted
-from turbo_fzn.bounds.beside import Bounder
-from turbo_fzn.bounds.listener import NO_SOLUTION
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.thread.relaxation_thread import Bounder
 from turbo_fzn.options.options import Options
 from turbo_fzn.process import streams
 from turbo_fzn.process.interrupt import Interrupt

@@ -24,16 +24,17 @@ from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, objective_of
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import TurboError
-from turbo_fzn.bounds import beside, probing, root, tree
-from turbo_fzn.bounds.beside import Beside
-from turbo_fzn.bounds.certificate import Certificate, Certifier, fix
-from turbo_fzn.bounds.farkas import refute
-from turbo_fzn.bounds.highs import Answer, Outcome, Program
-from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.bounds.probing import Implications
-from turbo_fzn.bounds.reasons import Reason, reason_of
-from turbo_fzn.bounds.relaxation import Affine, LinearRows, Relaxation
+from turbo_fzn.bounds.lp.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.lp.relaxation import Affine, LinearRows, Relaxation
+from turbo_fzn.bounds.prove.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.prove.farkas import refute
+from turbo_fzn.bounds.prove.reasons import Reason, reason_of
+from turbo_fzn.bounds.rows.linearise import linearise
+from turbo_fzn.bounds.search import probing, root, tree
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.search.probing import Implications
+from turbo_fzn.bounds.thread import relaxation_thread
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -189,9 +190,9 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         for place, name, value in [*certifiers(watch), *inferences(watch)]:
             stack.enter_context(patch.object(place, name, value))
         stack.enter_context(patch.object(root, "Program", Liar if liar else root.Program))
-        stack.enter_context(patch.object(beside, "REASON_SECONDS", 0))
+        stack.enter_context(patch.object(relaxation_thread, "REASON_SECONDS", 0))
         # Trees go back to the root for more cuts.
-        stack.enter_context(patch.object(beside, "SMALL_TREE", min(beside.SMALL_TREE, 1)))
+        stack.enter_context(patch.object(relaxation_thread, "SMALL_TREE", min(relaxation_thread.SMALL_TREE, 1)))
         yield
 
 
@@ -247,7 +248,7 @@ def inferences(watch: Watch) -> Changes:
         (root, "refute", refute_and_check),
         (tree, "refute", refute_and_check),
         (root, "probe", probe_and_check),
-        (beside, "reason_of", reason_and_check),
+        (relaxation_thread, "reason_of", reason_and_check),
     ]
 
 

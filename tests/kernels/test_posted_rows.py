@@ -17,9 +17,9 @@ from support.engines import OpenEngine, labelled
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, optimum
 from turbo_fzn.base.errors import TurboError
-from turbo_fzn.bounds.certificate import Certifier
-from turbo_fzn.bounds.linearise import linearise
-from turbo_fzn.bounds.reasons import reason_of
+from turbo_fzn.bounds.prove.certificate import Certifier
+from turbo_fzn.bounds.prove.reasons import reason_of
+from turbo_fzn.bounds.rows.linearise import linearise
 from turbo_fzn.engine.abi.abi import LEARNERS, POSTED_ROWS, POSTED_TERMS
 from turbo_fzn.engine.abi.model_records import Posted
 from turbo_fzn.engine.contract import Inequality

@@ -36,7 +36,15 @@ ENGINE_FLOORS = (
     ("hybrid", "probing"),
     ("together",),
 )
-FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}
+BOUNDS_FLOORS = (
+    ("lp",),
+    ("rows", "cuts"),
+    ("prove",),
+    ("reals",),
+    ("search",),
+    ("thread",),
+)
+FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS, "bounds": BOUNDS_FLOORS}
 
 
 # What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the

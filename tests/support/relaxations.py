@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.bounds.beside import Beside
-from turbo_fzn.bounds.root import Root
+from turbo_fzn.bounds.search.root import Root
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text

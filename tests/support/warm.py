@@ -18,14 +18,14 @@ import sys
 import threading
 import traceback
 from functools import cache
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 from support.command import PATIENCE, Answer, environment, read
 from support.places import TESTS
 
 LONGEST = 1 << 16  # bytes of a question
 IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.outcome run.output
-run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.beside
+run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.thread.relaxation_thread
 tnf.text""".split()  # what runs import late
 
 
@@ -106,7 +106,7 @@ def become(arguments: list[str], variables: dict[str, str], folder: str, streams
         for number, stream in enumerate(streams, 1):
             os.dup2(stream, number)
             os.close(stream)
-        sys.stdout, sys.stderr = open(1, "w"), open(2, "w", buffering=1, errors="backslashreplace")
+        sys.stdout, sys.stderr = _stream(1), _stream(2, buffering=1, errors="backslashreplace")
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
@@ -116,6 +116,11 @@ def become(arguments: list[str], variables: dict[str, str], folder: str, streams
         traceback.print_exc()
     finally:
         os._exit(70)  # the command has left before
+
+
+def _stream(number: int, **how: Any) -> TextIO:
+    """As Python makes it at its start: where the command takes another one for it, the number stays in use."""
+    return open(number, "w", closefd=False, **how)
 
 
 if __name__ == "__main__":

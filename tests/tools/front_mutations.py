@@ -67,11 +67,11 @@ SYMMETRY = [
 ]  # fmt: skip
 
 TURNS = [
-    host("turns", "the search does not wait for the relaxation", "bounds/turns.py",
+    host("turns", "the search does not wait for the relaxation", "bounds/thread/turns.py",
          "return self.declared <= self.reached", "return False", "test_turns.py"),
-    host("turns", "a linear program is accounted for at its end", "bounds/highs.py",
+    host("turns", "a linear program is accounted for at its end", "bounds/lp/highs.py",
          "self.reach(_iterations_of(state))", "pass", "test_turns.py -k linear_program"),
-    host("turns", "a fault within a linear program is forgotten", "bounds/highs.py",
+    host("turns", "a fault within a linear program is forgotten", "bounds/lp/highs.py",
          "raise self.fault", "pass", "test_turns.py -k linear_program"),
     kernel("turns", "a learner does not wait for its next turn", "learn/search/turns.h",
            "while (global_load(&common->turn_end) == end &&", "while (false &&", "test_turns.py"),
@@ -123,9 +123,9 @@ TABLES = [
          " and not any(is_twice)", "", PAIR_TESTS),
     host("tables", "permutations are not looked for", "lower/globals/table.py",
          "if relation.is_all_different and", "if False and", PAIR_TESTS),
-    host("tables", "nor are they for the relaxation", "bounds/flows.py",
+    host("tables", "nor are they for the relaxation", "bounds/rows/flows.py",
          "if relation.is_all_different:", "if False:", "test_bounds_globals.py -k permutations"),
-    host("tables", "what permutations leave out is left to the relaxation's variables", "bounds/flows.py",
+    host("tables", "what permutations leave out is left to the relaxation's variables", "bounds/rows/flows.py",
          "imply_member(m, term, values, TRUE)", "pass", "test_bounds_globals.py -k permutations"),
     host("tables", "the least difference makes each a comparison", "lower/globals/table_plan.py",
          "if int((len(self.values[j]) - below).sum()) == self.n_rows:", "if True:", PAIR_TESTS),

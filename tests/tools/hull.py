@@ -29,9 +29,9 @@ from fuzz.scope import Scope
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall, all_solutions, objective_of
 from turbo_fzn.base.errors import TurboError
-from turbo_fzn.bounds.beside import Beside
-from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.bounds.root import Root
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.search.root import Root
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.streams import keep_libraries_out

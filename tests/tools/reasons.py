@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
-from turbo_fzn.bounds import beside
-from turbo_fzn.bounds.root import Root
-from turbo_fzn.bounds.tree import Node, Tree
+from turbo_fzn.bounds.search.root import Root
+from turbo_fzn.bounds.search.tree import Node, Tree
+from turbo_fzn.bounds.thread import relaxation_thread
 from turbo_fzn.engine.contract import Inequality
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
@@ -39,7 +39,7 @@ def inequalities(prepared: Prepared, best: int) -> tuple[int, list[Inequality]]:
     relaxation = relaxation_of(prepared)
     assert relaxation is not None
     boxes = Boxes(prepared, np.arange(prepared.tnf.n_vars))
-    listener = beside.Beside(lambda: relaxation, boxes)
+    listener = relaxation_thread.Beside(lambda: relaxation, boxes)
     boxes.attach(relaxation)
     listener.tell(relaxation.sense * best + 1)
     began, root = time.process_time(), Root(relaxation, listener)
@@ -80,7 +80,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10)
     options = parser.parse_args()
-    beside.REASON_SECONDS = 0
+    relaxation_thread.REASON_SECONDS = 0
     print("| model | seed | inequalities | without: conflicts, CPU s | with |\n|---|---:|---:|---:|---:|")
     for model in options.models:
         path, _, best = model.rpartition(":")

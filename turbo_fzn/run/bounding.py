@@ -14,10 +14,10 @@ import numpy as np
 
 from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.base.errors import EngineError
-from turbo_fzn.bounds.beside import Beside, Bounder
-from turbo_fzn.bounds.listener import NO_SOLUTION, Store
-from turbo_fzn.bounds.reasons import Reason
-from turbo_fzn.bounds.relaxation import Relaxation
+from turbo_fzn.bounds.lp.relaxation import Relaxation
+from turbo_fzn.bounds.prove.reasons import Reason
+from turbo_fzn.bounds.search.listener import NO_SOLUTION, Store
+from turbo_fzn.bounds.thread.relaxation_thread import Beside, Bounder
 from turbo_fzn.engine import root
 from turbo_fzn.engine.contract import NO_WISH, Engine, Found, Inequality
 from turbo_fzn.read.model import Model
@@ -296,7 +296,7 @@ def conclude(wishes: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray, op
 
 
 def relaxation_of(prepared: Prepared, stopped: Callable[[], bool] = lambda: False) -> Relaxation | None:
-    from turbo_fzn.bounds.linearise import linearise
+    from turbo_fzn.bounds.rows.linearise import linearise
 
     assert prepared.model is not None
     numbers, lower, upper = root_bounds(prepared)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.base import floats
-from turbo_fzn.bounds.envelopes import Exact, Row
+from turbo_fzn.bounds.lp.exact import Exact, Row
 from turbo_fzn.check.reals import RealConstraints
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN
 from turbo_fzn.predicates.table import find
@@ -133,7 +133,7 @@ def inner_point(relations: list[Relation], low: np.ndarray, high: np.ndarray, sh
     """A point of the box that a linear program suggests, as far as possible inside of all inequalities; None for none.
 
     Its variables are the places between the two ends of each interval, from 0 to 1, and the distance."""
-    from turbo_fzn.bounds.highs import Outcome, solve_reals  # only here: most points need no program
+    from turbo_fzn.bounds.lp.highs import Outcome, solve_reals  # only here: most points need no program
 
     n, width = len(low), high - low
     stated = [scaled_row(one, low, width, shape) for one in relations if shape.equations or one.kind != EQUAL]

@@ -88,7 +88,7 @@ def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
     tnf = prepared.tnf
     if tnf.floats is None or tnf.infeasible:
         return
-    from turbo_fzn.bounds.elimination import bound_by_equations, reaches_far
+    from turbo_fzn.bounds.reals.elimination import bound_by_equations, reaches_far
 
     for _ in range(EQUATION_ROUNDS):
         if tnf.infeasible or not reaches_far(tnf):
@@ -104,7 +104,7 @@ def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
             tnf.lower, tnf.upper = found
             settle_root(prepared, interrupt)
     if not tnf.infeasible and reaches_far(tnf) and len(tnf.op):
-        from turbo_fzn.bounds.enclosure import Enclosure
+        from turbo_fzn.bounds.reals.enclosure import Enclosure
 
         tnf.infeasible = Enclosure(tnf, (tnf.lower, tnf.upper), lambda: bool(interrupt)).is_empty()
 

@@ -1,4 +1,4 @@
-"""Connects the search of a model with real variables with its relaxation (turbo_fzn/bounds/spatial.py)."""
+"""Connects the search of a model with real variables with its relaxation (turbo_fzn/bounds/search/spatial.py)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import EngineError
-from turbo_fzn.bounds.beside import RealBeside
-from turbo_fzn.bounds.elimination import reaches_far
-from turbo_fzn.bounds.listener import NO_SOLUTION, Store
+from turbo_fzn.bounds.reals.elimination import reaches_far
+from turbo_fzn.bounds.search.listener import NO_SOLUTION, Store
+from turbo_fzn.bounds.thread.relaxation_thread import RealBeside
 from turbo_fzn.engine import root
 from turbo_fzn.engine.contract import Found, Inequality
 from turbo_fzn.run.bounding import RELAXATION, Bounding
@@ -39,7 +39,7 @@ class RealBounding(Bounding):
         without bounds would end among the largest. A point of the linear program is the first solution."""
         if not reaches_far(tnf):
             return tnf
-        from turbo_fzn.bounds.enclosure import Enclosure, enclose  # only here: few models need it
+        from turbo_fzn.bounds.reals.enclosure import Enclosure, enclose  # only here: few models need it
 
         self.boxes.attach()
         point = Enclosure(tnf, (tnf.lower, tnf.upper), is_over).best_point()

@@ -1,15 +1,15 @@
 """Bounds from the linear relaxation in turns with a single learner, so that runs are reproducible.
 
 The engine waits at the end of each turn (learn/search/turns.h). Then the relaxation gets the best solution so far,
-the engine gets the results that the relaxation has delivered, and the next turn begins (turbo_fzn/bounds/turns.py).
+the engine gets the results that the relaxation has delivered, and the next turn begins (bounds/thread/turns.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.bounds.turns import TURN_SECONDS, BesideInTurns
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.thread.turns import TURN_SECONDS, BesideInTurns
 from turbo_fzn.engine.contract import Engine, Found, Inequality
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.run.bounding import Bounding, Boxes, emptied, relaxation_of

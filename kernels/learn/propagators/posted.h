@@ -1,11 +1,11 @@
 // Posted rows: linear rows that the host gives to learners while they run, in places that are kept free for them.
 //
 // The host knows inequalities that no row of the model states: what the multipliers of a linear relaxation prove, with
-// reduced costs for coefficients (turbo_fzn/bounds/reasons.py). As rows they bound variables at every node and explain
-// that, so that learning uses them (CP-SAT does the like: Perron, Didier, Gay, CP 2023). A learner's linear rows are
-// those of the model, then POSTED_ROWS of its own, at first without terms. Each of these is a copy of the row at that
-// place of the postbox (turbo_fzn/engine/posted.py), made at level 0, where no reason names a row. Like a clause, it
-// may leave out solutions that are no better than the incumbent.
+// reduced costs for coefficients (turbo_fzn/bounds/prove/reasons.py). As rows they bound variables at every node and
+// explain that, so that learning uses them (CP-SAT does the like: Perron, Didier, Gay, CP 2023). A learner's linear
+// rows are those of the model, then POSTED_ROWS of its own, at first without terms. Each of these is a copy of the row
+// at that place of the postbox (turbo_fzn/engine/posted.py), made at level 0, where no reason names a row. Like a
+// clause, it may leave out solutions that are no better than the incumbent.
 //
 // A place has a sequence number that is odd while the host writes; a reader that finds it changed drops its copy, and
 // reads again when the box has a new version.

@@ -20,13 +20,13 @@ from support.command import PATIENCE
 from support.relaxations import beside_of
 from turbo_fzn import solve_text
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.bounds.beside import Beside
-from turbo_fzn.bounds.certificate import Certifier, fix
-from turbo_fzn.bounds.cliques import Conflicts
-from turbo_fzn.bounds.cuts import Cutter, as_fractions
-from turbo_fzn.bounds.farkas import refute
-from turbo_fzn.bounds.listener import NO_SOLUTION
-from turbo_fzn.bounds.relaxation import Affine, Builder, LinearRows, Relaxation
+from turbo_fzn.bounds.cuts.cutter import Cutter, as_fractions
+from turbo_fzn.bounds.lp.relaxation import Affine, Builder, LinearRows, Relaxation
+from turbo_fzn.bounds.prove.certificate import Certifier, fix
+from turbo_fzn.bounds.prove.farkas import refute
+from turbo_fzn.bounds.rows.cliques import Conflicts
+from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -300,7 +300,7 @@ def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
     clock = [10.0]
     times = {"monotonic": lambda: clock[0], "thread_time": lambda: 3.0}
     sleep = lambda seconds: clock.append(clock.pop() + seconds)  # noqa: E731
-    monkeypatch.setattr("turbo_fzn.bounds.beside.time", SimpleNamespace(**times, sleep=sleep))
+    monkeypatch.setattr("turbo_fzn.bounds.thread.relaxation_thread.time", SimpleNamespace(**times, sleep=sleep))
     beside = beside_of(knapsack(1, items=4)[0])
     beside.began, beside.worked, beside.share = 8.0, 1.0, 1  # 2 s of work in 2 s
     beside.rest()
@@ -311,7 +311,7 @@ def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
 
 
 def test_without_the_solver_the_search_is_alone(monkeypatch, caplog) -> None:
-    for name in ("root", "tree", "cuts", "highs"):
+    for name in ("search.root", "search.tree", "cuts.cutter", "lp.highs"):
         monkeypatch.delitem(sys.modules, f"turbo_fzn.bounds.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "highspy", None)
     beside = beside_of(knapsack(1)[0])
@@ -352,7 +352,7 @@ def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
 
 
 def test_a_search_that_ends_within_its_head_start_makes_no_relaxation(monkeypatch) -> None:
-    monkeypatch.setattr("turbo_fzn.bounds.beside.HEAD_START_SECONDS", 10**6)
+    monkeypatch.setattr("turbo_fzn.bounds.thread.relaxation_thread.HEAD_START_SECONDS", 10**6)
     beside = beside_of(knapsack(1)[0])
     beside.start()
     beside.stop()

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,26 @@ def test_runs_at_the_same_time_compile_once(shop):
         assert solved(finish(first, timeout=PATIENCE))
     assert len(shop.compilers()) == len(shop.library()) == 1
     assert not shop.leftovers()
+
+
+# Of a process without a standard stream, whose number the lock would get.
+TWO_COMPILATIONS = """
+import os, sys
+from pathlib import Path
+from turbo_fzn.engine.toolchain.compilation import begin
+
+target, compiler, closed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+os.close(closed)
+begun = [begin(target, Path("source"), [compiler]) for _ in range(2)]
+sys.exit([one is None for one in begun] != [False, True])
+"""
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_compilation_has_its_lock_also_where_a_standard_stream_is_closed(shop, closed):
+    shop.cache.mkdir()
+    command = [sys.executable, "-c", TWO_COMPILATIONS, shop.cache / "cpu32-0.so", shop.changes["CXX"], str(closed)]
+    assert subprocess.run(command, env=environment(**shop.changes), timeout=PATIENCE).returncode == 0
 
 
 def test_a_compilation_that_is_killed_is_an_error_of_its_run_and_blocks_no_other(shop):

@@ -21,7 +21,7 @@ from fuzz.scope import Scope, resolve
 from support import builtin_cases, oracle, symmetric_models
 from support.global_meanings import GLOBAL_MEANINGS
 from turbo_fzn.base.resources import share_folder
-from turbo_fzn.bounds import linearise
+from turbo_fzn.bounds.rows import linearise
 from turbo_fzn.check import column_relations, reals, relations
 from turbo_fzn.lower import table as lowering
 from turbo_fzn.predicates import __main__ as command

@@ -145,7 +145,7 @@ def _take_lock(target: Path) -> int | None:
     """An open file that holds the lock of `target`; None while another process holds it. Raises OSError where it cannot
     be written."""
     path = _lock_file(target)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    handle = _above_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         current = os.stat(path)
@@ -158,6 +158,15 @@ def _take_lock(target: Path) -> int | None:
         os.close(handle)
         return None
     return handle
+
+
+def _above_streams(handle: int) -> int:
+    """The open file under a number that no standard stream has. Where one of these was closed from the beginning, the
+    file may have got its number, and the process that is to inherit it puts its own stream there."""
+    try:
+        return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(handle)
 
 
 def abandon() -> None:

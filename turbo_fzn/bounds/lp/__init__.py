@@ -1,0 +1,1 @@
+"""The linear program: its columns and rows, in exact numbers, and the solver."""

@@ -1,0 +1,1 @@
+"""Proofs in exact integers from a solver's multipliers, and the inequalities that learners get of them."""

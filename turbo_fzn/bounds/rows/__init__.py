@@ -1,0 +1,1 @@
+"""The rows that each constraint of a model adds to the relaxation."""

@@ -1,0 +1,136 @@
+"""What each value of a variable implies for all other columns, as cuts.
+
+A column z has a bound at the root, and a better one, low_v, once the truth of x = v has been propagated. Of the truths
+of one variable at most one is 1, so
+
+    z >= low + sum over v of (low_v - low) [x = v]
+
+and likewise from above. Where z is what x costs by way of several constraints (a product of an element and a truth,
+say) none of their rows tells that: each alone has to allow for the other's worst. Probing is as old as presolve
+(Savelsbergh, ORSA Journal on Computing 1994). Here all values of a variable make one row, as good as the hull of z and
+of what x implies. There are too many rows to state all of them, so those that a point violates are made as cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from turbo_fzn.bounds.lp.relaxation import LARGEST_COEFFICIENT, LARGEST_SIDE, Relaxation
+from turbo_fzn.bounds.search.listener import RootListener
+
+MOST_PROBES = 2000
+MOST_WORK = 10**7  # columns looked at, in all probes
+MOST_SECONDS = 1.0  # of work
+MOST_CELLS = 2 * 10**6  # implied bounds that are kept
+LEAST_EXCESS = 0.01
+MOST_CUTS = 100  # at a point
+PROBE_SECONDS = 2e-4  # an estimate
+
+
+class Implied(NamedTuple):
+    """Rows  sign * z >= base + sum of gains * truths,  one for each of the columns z.
+
+    truths: int64 [k]; columns, base: int64 [m]; gains: int64 [k, m], at least 0; sign: 1 or -1.
+    """
+
+    truths: np.ndarray
+    columns: np.ndarray
+    base: np.ndarray
+    gains: np.ndarray
+    sign: int
+
+    def violated(self, values: np.ndarray) -> Iterator[tuple[float, int]]:
+        """(excess, place of the column) of the rows that the point (float [n]) violates."""
+        excess = self.base + values[self.truths] @ self.gains - self.sign * values[self.columns]
+        for place in np.flatnonzero(excess > LEAST_EXCESS).tolist():
+            yield float(excess[place]), place
+
+    def row(self, place: int) -> tuple[dict[int, int], int]:
+        """(entries, side) of entries <= side."""
+        gains = self.gains[:, place]
+        entries = {int(truth): int(gain) for truth, gain in zip(self.truths, gains) if gain}
+        return {**entries, int(self.columns[place]): -self.sign}, -int(self.base[place])
+
+
+class Implications:
+    """The rows of all variables that were probed, as a separator."""
+
+    def __init__(self, families: list[Implied]):
+        self.families = families
+
+    def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
+        """(entries, side, excess) of the rows that the point (float [n]) violates most."""
+        found = [
+            (excess, number, place)
+            for number, family in enumerate(self.families)
+            for excess, place in family.violated(values)
+        ]
+        for excess, number, place in sorted(found, reverse=True)[:MOST_CUTS]:
+            yield *self.families[number].row(place), excess
+
+
+Changes = tuple[np.ndarray, np.ndarray]  # columns in rising order, and by how much the bound of each is better
+
+
+def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upper: np.ndarray) -> Implications:
+    """Probes the truths of each variable within the bounds (int64 [n]) of all better solutions.
+
+    A truth that no better solution has is 0 from then on: `upper` is changed.
+    """
+    truths_of: dict[int, dict[int, int]] = {}  # of a column, by value: one truth each, or two of them could be 1
+    for truth, (column, value) in relaxation.truths.items():
+        if lower[truth] < upper[truth]:
+            truths_of.setdefault(column, {})[value] = truth
+    families: list[Implied] = []
+    began = listener.work_time()
+
+    def is_over() -> bool:
+        return listener.is_done() or listener.work_time() - began > MOST_SECONDS
+
+    n_left = min(MOST_PROBES, MOST_WORK // max(relaxation.n_columns, 1))
+    for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
+        n_left -= len(truths)
+        n_cells = sum(family.gains.size for family in families)
+        if n_left < 0 or n_cells > MOST_CELLS or is_over():
+            break
+        raised: dict[int, Changes] = {}
+        lowered: dict[int, Changes] = {}
+        for truth in truths.values():
+            if is_over():  # a truth that is not tried gains nothing
+                break
+            listener.account(PROBE_SECONDS)
+            low = lower.copy()
+            low[truth] = 1
+            box = listener.narrow(low, upper.copy())
+            if box is None:
+                upper[truth] = 0
+            else:
+                raised[truth], lowered[truth] = changes(box[0], lower), changes(-box[1], -upper)
+        own = np.array([column, *truths.values()])
+        families += family_of(raised, own, lower, 1)
+        families += family_of(lowered, own, -upper, -1)
+    return Implications(families)
+
+
+def changes(now: np.ndarray, before: np.ndarray) -> Changes:
+    columns = np.flatnonzero(now > before)
+    return columns, now[columns] - before[columns]
+
+
+def family_of(implied: dict[int, Changes], own: np.ndarray, bounds: np.ndarray, sign: int) -> Iterator[Implied]:
+    """The rows, if there are any, by what each truth implies for sign * z; none of the variable's `own` columns.
+
+    bounds: int64 [n], the least values of sign * z."""
+    touched = [columns for columns, _ in implied.values()]
+    columns = np.setdiff1d(np.concatenate(touched), own) if touched else own[:0]
+    columns = columns[np.abs(bounds[columns]) <= LARGEST_SIDE]
+    gains = np.zeros((len(implied), len(columns)), np.int64)
+    for row, (changed, by) in zip(gains, implied.values()):
+        known = np.isin(changed, columns)
+        row[np.searchsorted(columns, changed[known])] = by[known]
+    small = gains.max(axis=0, initial=0) <= LARGEST_COEFFICIENT
+    if small.any():
+        yield Implied(np.array(list(implied)), columns[small], bounds[columns[small]], gains[:, small], sign)

@@ -1,0 +1,197 @@
+"""The root of a relaxation: its linear program, then cuts in rounds while the bound moves; each bound is proved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.bounds.cuts.cutter import Cutter, of_separators, select
+from turbo_fzn.bounds.lp.highs import Answer, Outcome, Program
+from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.prove.certificate import Certificate, Certifier, fix
+from turbo_fzn.bounds.prove.farkas import refute
+from turbo_fzn.bounds.search.listener import NO_SOLUTION, RootListener
+from turbo_fzn.bounds.search.probing import probe
+from turbo_fzn.bounds.search.tree import NODE_SECONDS, is_integral
+
+MOST_ROUNDS = 50
+MOST_CUTS = 80  # of a round
+MOST_TABLEAU_ROWS = 80
+IDLE_ROUNDS = 4  # without a gain, after which cutting ends
+LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all rounds
+CUT_SECONDS = 6.0
+MOST_REASONS = 12  # cuts that are passed on to learners
+ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
+HALF_SECONDS = 1e-4  # an estimate for the zero-half cuts of a round, for each row
+LEAST_CLOSED = 0.05  # of the gap, by cuts that stay
+TRIAL_ROUNDS = 3  # of cuts that a tree has to be beaten by; the first half of the way must be behind them then
+
+
+class Root:
+    """The root: `listener` receives each bound and knows the best solution; `lower`, `upper` (int64 [n]) are bounds of
+    all better solutions."""
+
+    def __init__(self, relaxation: Relaxation, listener: RootListener):
+        self.relaxation, self.listener = relaxation, listener
+        self.lower, self.upper = relaxation.lower.copy(), relaxation.upper.copy()
+        self.rows = relaxation.rows
+        self.certifier = Certifier(relaxation, self.rows)
+        self.program = Program(relaxation, listener.is_done, listener.account)
+        self.bound = -NO_SOLUTION
+        self.n_cuts = 0
+        self.n_kept = len(self.rows)  # the first rows, which are no cuts or those of a tree
+        self.value = -np.inf  # of the linear program
+        self.proof: tuple[np.ndarray, LinearRows] | None = None  # multipliers of rows: of the last bound
+
+    def settle(self) -> Answer | None:
+        """Solves the program and publishes the bound it proves. Returns None where it has no optimum or was stopped."""
+        if self.listener.is_done():
+            return None
+        box = self.listener.narrow(self.lower, self.upper)
+        if box is None:
+            self.publish(NO_SOLUTION)
+            return None
+        self.lower, self.upper = box
+        self.publish_interval()
+        self.program.restrict(*(self.without_cutoff() if self.value == -np.inf else box))
+        answer = self.program.solve()
+        self.prove(answer)
+        self.listener.account(NODE_SECONDS)
+        if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
+            return None
+        self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
+        self.listener.suggest(answer.values)
+        if is_integral(answer.values):
+            self.listener.offer(self.relaxation, answer.values)
+        return answer
+
+    def without_cutoff(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds with the objective's end of the model, whatever the best solution is. A first program that asks
+        for a better solution may have no point, and then no duals to fix by and to give to learners."""
+        box = self.lower.copy(), self.upper.copy()
+        objective, side = self.relaxation.objective, int(self.relaxation.sense > 0)
+        box[side][objective] = (self.relaxation.lower, self.relaxation.upper)[side][objective]
+        return box
+
+    def prove(self, answer: Answer) -> None:
+        is_whole = len(answer.duals) == len(self.rows)
+        if answer.outcome is Outcome.INFEASIBLE:
+            refuted = is_whole and refute(self.certifier, answer.duals, self.lower, self.upper) is not None
+            self.listener.count_ray(refuted)
+            return self.publish(NO_SOLUTION) if refuted else None
+        if not is_whole:
+            return None
+        certificate = self.certifier.certify(answer.duals, self.lower, self.upper)
+        if certificate.bound is not None:
+            self.publish(self.relaxation.round_up(certificate.bound))
+            self.fix(certificate)
+            self.proof = certificate.multipliers, self.rows
+
+    def publish(self, bound: int) -> None:
+        self.bound = max(self.bound, bound)
+        self.listener.publish(self.bound)
+
+    def publish_interval(self) -> None:
+        """Publishes the end of the objective's interval, since rounded duals may prove less than that."""
+        sense, objective = self.relaxation.sense, self.relaxation.objective
+        end = sense * int((self.lower if sense > 0 else self.upper)[objective])
+        if abs(end) < INFINITY:
+            self.publish(self.relaxation.round_up(end))
+
+    def fix(self, certificate: Certificate) -> None:
+        best = self.listener.best
+        if best < NO_SOLUTION:
+            columns, lows, highs = fix(certificate, best - 1, self.lower, self.upper)
+            self.lower[columns], self.upper[columns] = lows, highs
+            if np.any(lows > highs):
+                self.publish(NO_SOLUTION)
+
+    def cut(self) -> None:
+        """Adds cuts in rounds until none is found, the gain is small or the time is used up.
+
+        They leave again where they close little of the gap, since a tree has to carry them."""
+        first, own = self.value, self.relaxation.separators
+        if self.relaxation.truths and not self.listener.is_done():
+            implied = probe(self.relaxation, self.listener, self.lower, self.upper)
+            self.relaxation.separators = (*own, implied)
+        self.cut_in_rounds(-NO_SOLUTION, deep=False)
+        best = self.listener.best
+        if best < NO_SOLUTION and self.value - first < LEAST_CLOSED * (best - first):
+            self.relaxation.separators = own
+            self.drop_cuts(self.relaxation.rows)
+
+    def cut_deeper(self, rows: LinearRows, proved: int) -> None:
+        """Adds zero-half cuts, too, at the root of a tree that has these rows and has `proved` this bound.
+
+        They take long and make the program larger, so they stay only where they prove more than the tree has."""
+        self.replace(rows)
+        self.n_kept = len(rows)
+        self.cut_in_rounds(proved, deep=True)
+        if self.bound <= proved:
+            self.drop_cuts(rows)
+
+    def drop_cuts(self, rows: LinearRows) -> None:
+        """Drops all rows but these, which are the first."""
+        if len(self.rows) > len(rows):
+            self.program.remove(np.arange(len(rows), len(self.rows)))
+            self.replace(rows)
+
+    def cut_in_rounds(self, goal: int, deep: bool) -> None:
+        began, idle = self.listener.now(), 0
+        answer = self.settle()
+        first = self.value
+        for number in range(MOST_ROUNDS):
+            if answer is None or self.listener.is_done() or idle == IDLE_ROUNDS:
+                return
+            before = self.value
+            if number == TRIAL_ROUNDS and before - first < (goal - first) / 2:
+                return
+            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer, deep):
+                return
+            answer = self.settle()
+            idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
+
+    def add_cuts(self, answer: Answer, deep: bool) -> bool:
+        """Adds the deepest cuts at the answer's point. Returns whether there were any."""
+        cutter = Cutter(self.rows, self.lower, self.upper, answer.values)
+        self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
+        found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
+        found += cutter.of_duals(answer.duals, self.relaxation.objective)
+        if deep:
+            self.listener.account(HALF_SECONDS * len(self.rows))
+            found += cutter.of_halves()
+        found += of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)
+        chosen = select(found, MOST_CUTS)
+        if chosen:
+            self.drop_slack_cuts(answer)
+            self.n_cuts += len(chosen)
+            more = LinearRows.of(chosen)
+            self.program.add(more)
+            self.replace(self.rows.followed_by(more))
+        return bool(chosen)
+
+    def drop_slack_cuts(self, answer: Answer) -> None:
+        """Drops the cuts that do not help to prove the bound, when there are many."""
+        slack = np.abs(answer.duals) < 1e-9
+        slack[: self.n_kept] = False
+        if slack.sum() > MOST_CUTS:
+            self.program.remove(np.flatnonzero(slack))
+            self.replace(self.rows.select(~slack))
+
+    def give_reasons(self) -> None:
+        """Passes on the sum of rows that proves the bound, and the cuts that count most in it."""
+        if self.proof is None:
+            return
+        multipliers, rows = self.proof
+        self.listener.reason(multipliers, rows, self.lower, self.upper, "root")
+        of_cuts = np.abs(multipliers)
+        of_cuts[: len(self.relaxation.rows)] = 0
+        for cut in np.argsort(-of_cuts, kind="stable")[:MOST_REASONS].tolist():
+            if of_cuts[cut]:
+                alone = np.zeros(len(rows), np.int64)
+                alone[cut] = np.sign(multipliers[cut])
+                self.listener.reason(alone, rows, self.lower, self.upper)
+
+    def replace(self, rows: LinearRows) -> None:
+        self.rows = rows
+        self.certifier = Certifier(self.relaxation, rows)
