@@ -52,7 +52,7 @@ enum LinearKind {
 
 // What a wide row says; the table above tells.
 enum WideKind {
-  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1, WIDE_ELEMENT = 2, WIDE_ENERGY = 3, WIDE_CIRCUIT = 4,
+  WIDE_ALL_DIFFERENT = 0, WIDE_CUMULATIVE = 1, WIDE_ELEMENT = 2, WIDE_ENERGY = 3, WIDE_CIRCUIT = 4, WIDE_REACHABLE = 5,
 };
 
 // VarChoice of turbo_fzn/tnf/language.py.

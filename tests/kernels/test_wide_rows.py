@@ -37,6 +37,7 @@ N_ROWS = {
     WideKind.ELEMENT: 800,
     WideKind.ENERGY: 1500,
     WideKind.CIRCUIT: 800,
+    WideKind.REACHABLE: 1500,
 }
 MOST_EDGES = 8
 
@@ -85,12 +86,26 @@ def tour(n: int, *edges: int) -> bool:
     return len(seen) == len(on)
 
 
+def reach(n: int, root: int, *groups: int) -> bool:
+    """Each node that is in has a walk from the root, or from each other one that is in, of at most n steps."""
+    nodes, edges = groups[: 3 * n], groups[3 * n :]
+    inside = [i for i in range(n) if nodes[3 * i]]
+    steps = {(i, j) for truth, i, j in zip(edges[::3], edges[1::3], edges[2::3]) if truth}
+    steps |= {(j, i) for i, j in steps} if root < 0 else set()
+    steps = {(i, j) for i, j in steps if j in inside}
+    walks = {(i, i) for i in range(n)}
+    for _ in range(n):
+        walks |= {(i, k) for i, j in walks for at, k in steps if at == j}
+    return all((i, j) in walks for i in ([root] if root >= 0 else inside) for j in inside)
+
+
 ALLOWS: dict[WideKind, Callable[..., bool]] = {
     WideKind.ALL_DIFFERENT: differ,
     WideKind.CUMULATIVE: fit,
     WideKind.ELEMENT: choose,
     WideKind.ENERGY: fit,
     WideKind.CIRCUIT: tour,
+    WideKind.REACHABLE: reach,
 }
 
 
@@ -147,12 +162,22 @@ def draw_edges(random: Random) -> Box:
     return [(n, n), *(ends for edge in edges for ends in edge)]
 
 
+def draw_network(random: Random) -> Box:
+    """Two to four nodes and up to five edges, some of them from a node to itself; some are in or out from the start."""
+    n = random.randint(2, 4)
+    ends = [(random.randrange(n), random.randrange(n)) for _ in range(random.randint(1, 5))]
+    root, truth = random.choice([-1, random.randrange(n)]), lambda: random.choice([(0, 1)] * 8 + [(0, 0), (1, 1)])
+    groups = [(truth(), (i, i), (j, j)) for i, j in [*((i, i) for i in range(n)), *ends]]
+    return [(n, n), (root, root), *(ends for group in groups for ends in group)]
+
+
 DRAWERS = {
     WideKind.ALL_DIFFERENT: draw_different,
     WideKind.CUMULATIVE: draw_tasks,
     WideKind.ELEMENT: draw_members,
     WideKind.ENERGY: draw_crowded,
     WideKind.CIRCUIT: draw_edges,
+    WideKind.REACHABLE: draw_network,
 }
 # Of each kind: the variables of its head, and of a group.
 SHAPES = {
@@ -161,6 +186,7 @@ SHAPES = {
     WideKind.ELEMENT: (3, 2),
     WideKind.ENERGY: (1, 3),
     WideKind.CIRCUIT: (1, 3),
+    WideKind.REACHABLE: (2, 3),
 }
 
 
@@ -380,9 +406,19 @@ def test_at_its_fixpoint_a_circuit_closes_no_chain_and_reaches_all_that_is_not_l
     assert moved > 25
 
 
-def test_the_host_says_the_same_of_a_circuit():
-    for case, _ in tell(WideKind.CIRCUIT)[:60]:
-        places = np.arange(1, len(case.root)).reshape(-1, 3)
-        wide = Wide(WideKind.CIRCUIT, np.array([0]), places)
+def test_at_its_fixpoint_reach_is_the_hull_of_its_solutions():
+    moved = 0
+    for case, _ in tell(WideKind.REACHABLE)[:500]:
+        allowed, box = points(case, case.box), to_fixpoint(case)
+        assert box == (hull(allowed) if len(allowed) else None), case
+        moved += box != case.box
+    assert moved > 75
+
+
+@pytest.mark.parametrize("kind", [WideKind.CIRCUIT, WideKind.REACHABLE], ids=str)
+def test_the_host_says_the_same_of_a_graph(kind):
+    for case, _ in tell(kind)[:60]:
+        size, width = SHAPES[kind]
+        wide = Wide(kind, np.arange(size), np.arange(size, len(case.root)).reshape(-1, width))
         for point in product(*(range(low, high + 1) for low, high in case.root)):
-            assert wide.holds(np.array(point)) == tour(*point), point
+            assert wide.holds(np.array(point)) == case.allows(*point), point

@@ -22,6 +22,8 @@ from support.global_meanings import (
     is_circuit,
     is_inverse,
     is_subcircuit,
+    joins_any,
+    joins_rooted,
     loads,
     precedes,
     sorted_places,
@@ -31,6 +33,10 @@ from support.global_meanings import (
 )
 from support.global_notation import Case, Vars, bools, ints, one
 
+TAILS, HEADS = [1, 2, 3, 2], [2, 3, 1, 1]
+ROOTED = {
+    f"{word}{kind}": joins_rooted(word == "d", kind == "tree") for word in ("", "d") for kind in ("reachable", "tree")
+}
 DFA = [[2, 3], [0, 1], [3, 2]]
 DFA_TEXT = "[|2,3|0,1|3,2|]"
 COSTS = [[1, 4], [2, 0], [5, 3]]
@@ -245,6 +251,31 @@ CASES: list[Case] = [
     Case("subcircuit", "", {"x": ints(4, 1, 4)}, "subcircuit(x)", is_subcircuit),
     Case("subcircuit", "shifted", {"x": ints(3, 0, 4, first=2)}, "subcircuit(x)", lambda x: is_subcircuit(x, 2)),
     Case("subcircuit", "one", {"x": ints(1, 0, 2)}, "subcircuit(x)", is_subcircuit),
+    *(
+        Case(
+            name, "", {"r": one(0, 4), "ns": bools(3), "es": bools(4)},
+            f"{name}(3, 4, {TAILS}, {HEADS}, r, ns, es)",
+            lambda r, ns, es, meant=meant: meant(3, 4, TAILS, HEADS, r, ns, 1, es),
+        )
+        for name, meant in ROOTED.items()
+    ),
+    *(
+        Case(
+            name, "shifted", {"r": one(-1, 2), "ns": bools(3)._replace(first=0), "es": bools(4)},
+            f"{name}({[i - 1 for i in TAILS]}, {[j - 1 for j in HEADS]}, r, ns, es)",
+            lambda r, ns, es, meant=meant: meant(3, 4, TAILS, HEADS, r + 1, ns, 1, es),
+        )
+        for name, meant in ROOTED.items()
+    ),
+    Case(
+        "connected", "", {"ns": bools(3), "es": bools(4)}, f"connected({TAILS}, {HEADS}, ns, es)",
+        lambda ns, es: joins_any(TAILS, HEADS, ns, 1, es),
+    ),
+    Case(
+        "connected", "shifted", {"ns": bools(4)._replace(first=0), "es": bools(3)},
+        "connected([0, 0, 2], [1, 2, 3], ns, es)",
+        lambda ns, es: joins_any([0, 0, 2], [1, 2, 3], ns, 0, es),
+    ),
     Case(
         "network_flow", "", {"f": ints(4, 0, 2)}, "network_flow([|1,2|1,3|2,3|3,1|], [1, 0, -1], f)",
         lambda f: (f[0] + f[1] - f[3], f[2] - f[0], f[3] - f[1] - f[2]) == (1, 0, -1),

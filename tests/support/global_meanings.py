@@ -73,6 +73,34 @@ def is_subcircuit(x: Sequence[int], first: int = 1) -> bool:
     return cycles is not None and sum(len(cycle) > 1 for cycle in cycles) <= 1
 
 
+def joins(
+    ns: Sequence[int], es: Sequence[int], ends: Sequence[tuple[int, int]], root: int | None, directed: bool
+) -> bool:
+    """Whether nodes 1..n that are in are joined to the root, or to one of them, by the closure of the edges that are
+    in, which have no ends elsewhere."""
+    inside = [i for i, is_in in enumerate(ns, 1) if is_in]
+    edges = {ends[k] for k, is_in in enumerate(es) if is_in}
+    if not inside or not {i for pair in edges for i in pair} <= set(inside) or root not in (None, *inside):
+        return False
+    closure = edges | {(i, i) for i in inside} | (set() if directed else {(j, i) for i, j in edges})
+    for k in inside:
+        closure |= {(i, j) for i in inside for j in inside if {(i, k), (k, j)} <= closure}
+    return all((inside[0] if root is None else root, j) in closure for j in inside)
+
+
+def joins_rooted(directed: bool, is_tree: bool) -> Callable[..., bool]:
+    def holds(n, m, tails, heads, root, ns, first, es) -> bool:
+        ends = [(i - first + 1, j - first + 1) for i, j in zip(tails, heads)]
+        fits = not is_tree or len([1 for edge in es if edge]) + 1 == len([1 for node in ns if node])
+        return fits and joins(ns, es, ends, root - first + 1, directed)
+
+    return holds
+
+
+def joins_any(tails, heads, ns, first, es) -> bool:
+    return joins(ns, es, [(i - first + 1, j - first + 1) for i, j in zip(tails, heads)], None, False)
+
+
 def is_inverse(f: Sequence[int], g: Sequence[int], first_f: int = 1, first_g: int = 1) -> bool:
     forth = dict(enumerate(f, first_f))
     back = dict(enumerate(g, first_g))
@@ -246,6 +274,11 @@ GLOBAL_MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_symmetric_all_different": lambda x, first: is_inverse(x, x, first, first),
     "turbo_circuit": is_circuit,
     "turbo_subcircuit": is_subcircuit,
+    "turbo_connected": joins_any,
+    "turbo_reachable": joins_rooted(directed=False, is_tree=False),
+    "turbo_dreachable": joins_rooted(directed=True, is_tree=False),
+    "turbo_tree": joins_rooted(directed=False, is_tree=True),
+    "turbo_dtree": joins_rooted(directed=True, is_tree=True),
     "turbo_table_int": is_listed,
     "turbo_table_bool": is_listed,
     "turbo_regular": accepted,

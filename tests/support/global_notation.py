@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 FILES = {
+    "dreachable": "reachable",
+    "dtree": "tree",
     "arg_min": "globals",  # arg_min.mzn of MiniZinc 2.6.4 cannot be included without arg_max.mzn
     "network_flow_cost": "network_flow",
     **{f"count_{word}": "count" for word in ("neq", "lt", "leq", "gt", "geq")},

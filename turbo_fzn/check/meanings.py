@@ -61,6 +61,35 @@ def is_subcircuit(x: Values, first: int) -> bool:
     return lengths is not None and sum(length > 1 for length in lengths) <= 1
 
 
+def reaches(tails: Values, heads: Values, start: int, ns: Values, first: int, es: Values, directed: bool) -> bool:
+    """Whether the start is in, ends of edges that are in are in, and from it, over these edges, all nodes that are in
+    are reached."""
+    inside = {i for i, is_in in enumerate(ns, first) if is_in}
+    edges = [(i, j) for i, j, is_in in zip(tails, heads, es) if is_in]
+    if start not in inside or not all(i in inside and j in inside for i, j in edges):
+        return False
+    behind: dict[int, set[int]] = {}
+    for i, j in edges if directed else [*edges, *((j, i) for i, j in edges)]:
+        behind.setdefault(i, set()).add(j)
+    seen, left = {start}, [start]
+    while left:
+        more = behind.get(left.pop(), set()) - seen
+        seen |= more
+        left += more
+    return seen == inside
+
+
+def _is_connected(tails: Values, heads: Values, ns: Values, first: int, es: Values) -> bool:
+    return 1 in ns and reaches(tails, heads, first + ns.index(1), ns, first, es, directed=False)
+
+
+def _is_rooted(directed: bool, is_tree: bool) -> Callable[..., bool]:
+    def holds(n: int, m: int, tails: Values, heads: Values, root: int, ns: Values, first: int, es: Values) -> bool:
+        return reaches(tails, heads, root, ns, first, es, directed) and (not is_tree or sum(es) == sum(ns) - 1)
+
+    return holds
+
+
 # Tables and automata
 
 
@@ -212,6 +241,11 @@ MEANINGS: dict[str, Callable[..., bool]] = {
     "turbo_symmetric_all_different": lambda x, first: is_inverse(x, first, x, first),
     "turbo_circuit": is_circuit,
     "turbo_subcircuit": is_subcircuit,
+    "turbo_connected": _is_connected,
+    "turbo_reachable": _is_rooted(directed=False, is_tree=False),
+    "turbo_dreachable": _is_rooted(directed=True, is_tree=False),
+    "turbo_tree": _is_rooted(directed=False, is_tree=True),
+    "turbo_dtree": _is_rooted(directed=True, is_tree=True),
     **dict.fromkeys(TABLES, is_row),
     "turbo_regular": accepts,
     "turbo_cost_regular": _accepts_at_cost,

@@ -20,7 +20,19 @@ from turbo_fzn.lower import early, linear, power
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
-from turbo_fzn.lower.globals import automata, counting, different, graph, order, own, packing, scheduling, sort, table
+from turbo_fzn.lower.globals import (
+    automata,
+    counting,
+    different,
+    graph,
+    order,
+    own,
+    packing,
+    reachability,
+    scheduling,
+    sort,
+    table,
+)
 from turbo_fzn.lower.narrow import Narrower
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED, Fits
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
@@ -70,7 +82,7 @@ AT_MOST: States = {
 EQUAL: States = {REIFIED: lambda c, x, y, r: c.define(0, r, EQ, x, y)}
 DIFFERENT: States = {PLAIN: lambda c, x, y: c.define(0, c.b.false, EQ, x, y)}
 LESS: States = {PLAIN: lambda c, x, y: c.define_less(0, x, y)}
-FAMILIES = (different, graph, table, automata, scheduling, packing, order, sort, counting, own)
+FAMILIES = (different, graph, reachability, table, automata, scheduling, packing, order, sort, counting, own)
 POSTS = FLOAT_CONSTRAINTS | {name: post for family in FAMILIES for name, post in family.LOWERINGS.items()}
 
 CONSTRAINTS: dict[str, Lowering] = {

@@ -20,6 +20,7 @@ LIMITS = "x [I], cover [i] n, lbound [i] n, ubound [i] n"
 N_ROWS = "n i = card(index_set_1of2(t))"
 AUTOMATON = "x [I], Q i, S s, d [[i]], q0 i, F s"
 COSTS = "c [[i]], C I"
+ROOTED = "N i, E i, from [i] E, to [i] E, r I, ns [B] N, first_ns i = turbo_first(ns), es [B] E"
 DIAGRAM = "x [I], N i, level [i], E i, from [i], label [s]"
 
 
@@ -43,6 +44,13 @@ COST_FACES = (face("cost_regular", LETTERS),)
 REGULAR_FACES = (face("regular", LETTERS), "regular_set", face("regular", file="regular_set"))
 EXCEPT_FACES = ("alldifferent_except", face("alldifferent_except_0", "S s = {0}"))
 
+
+def of_root(name: str) -> Predicate:
+    """A graph with a root: MiniZinc has each name for nodes that are integers, and for those of an enumeration."""
+    by_enum = face(name, "N i = length(ns), E i = length(es)", file=f"{name}_enum")
+    return own(name, ROOTED, fits=sizes.is_rooted, faces=(face(name, file=f"{name}_int"), by_enum))
+
+
 GLOBALS = (
     own("all_different", "x [I]", unordered=("x",), faces=("all_different_int",)),
     own("all_different_except", "vs [I], S s", unordered=("vs",), faces=EXCEPT_FACES),
@@ -50,6 +58,8 @@ GLOBALS = (
     own("symmetric_all_different", "x [I], first_x i = turbo_first(x)"),
     own("circuit", "x [I], first_x i = turbo_first(x)"),
     own("subcircuit", "x [I], first_x i = turbo_first(x)"),
+    own("connected", "from [i] E, to [i] E, ns [B], first_ns i = turbo_first(ns), es [B] E", fits=sizes.is_graph),
+    *map(of_root, ("reachable", "dreachable", "tree", "dtree")),
     own("table_int", f"x [I], {N_ROWS}, t [[i]]", fits=sizes.is_table),
     own("table_bool", f"x [B], {N_ROWS}, t [[b]]", fits=sizes.is_table),
     own("regular", AUTOMATON, fits=sizes.is_automaton, faces=REGULAR_FACES),

@@ -43,6 +43,19 @@ def _is_deterministic(source: Sequence[int], labels: Sequence[IntSet]) -> bool:
     return all(node != following or high < low for (node, _, high), (following, low, _) in pairwise(leaving))
 
 
+def is_graph(
+    tails: Sequence[int], heads: Sequence[int], ns: Sequence[Any], first: int, es: Sequence[Any], *_: Any
+) -> bool:
+    """Whether each edge has two ends among the nodes."""
+    nodes = range(first, first + len(ns))
+    return len(tails) == len(heads) == len(es) and all(i in nodes and j in nodes for i, j in zip(tails, heads))
+
+
+def is_rooted(n: int, m: int, tails: Sequence[int], heads: Sequence[int], _: Any, *rest: Any) -> bool:
+    ns, _, es, *_ = rest
+    return len(ns) == n and len(es) == m and is_graph(tails, heads, *rest)
+
+
 def is_window(low: int, high: int, length: int, *_: Any) -> bool:
     return length >= 0
 

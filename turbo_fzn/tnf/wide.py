@@ -18,9 +18,13 @@ true, and nothing else. A learner that has the wide row does without them (outso
 |               | first)          |                      | true, and its member is the result                         |
 | ENERGY        | (capacity)      | (start, length, use) | likewise, by what they use in windows of time              |
 | CIRCUIT       | (n)             | (truth, from, to)    | edges that are true and no loops are one cycle             |
+| REACHABLE     | (n, root)       | (truth, from, to)    | nodes that are in are reached over true edges              |
 
-The nodes of a CIRCUIT are 0..n-1; n, `from` and `to` are constants. Of the edges from a node exactly one is true, and
-so of those to it: other rows say so. A node whose loop is true is left out.
+The nodes of a graph are 0..n-1; n, root, `from` and `to` are constants. Of the edges of a CIRCUIT from a node exactly
+one is true, and so of those to it: other rows say so. A node whose loop is true is left out.
+
+The first n groups of a REACHABLE are (truth, i, i) for each node i in order, whose truth is that it is in. Nodes are
+reached over nodes that are in, from the root, or from each other where the root is -1 and edges have no direction.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ class WideKind(IntEnum):
     ELEMENT = 2
     ENERGY = 3
     CIRCUIT = 4
+    REACHABLE = 5
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,17 @@ def _edges_tour(head: list[int], groups: list[list[int]]) -> bool:
     return is_permutation and seen == {i for i, j in true if i != j}
 
 
+def _all_reached(head: list[int], groups: list[list[int]]) -> bool:
+    n, root = head
+    is_in = [bool(truth) for truth, _, _ in groups[:n]]
+    arcs = [(i, j) for truth, i, j in groups[n:] if truth]
+    arcs += [(j, i) for i, j in arcs] if root < 0 else []
+    seen = {root} if root >= 0 else {i for i in range(n) if is_in[i] and not any(is_in[:i])}
+    while more := {j for i, j in arcs if i in seen and is_in[j]} - seen:
+        seen |= more
+    return all(i in seen for i in range(n) if is_in[i])
+
+
 LOWER, UPPER = 0, 1
 BOTH = (LOWER, UPPER)
 
@@ -117,6 +133,7 @@ KINDS: dict[WideKind, Facts] = {
     WideKind.ENERGY: Facts(_tasks_fit, ((UPPER,),), (BOTH, (LOWER,), (LOWER,))),
     WideKind.ELEMENT: Facts(_member_is_result, (BOTH, (), ()), (BOTH, BOTH)),
     WideKind.CIRCUIT: Facts(_edges_tour, ((),), (BOTH, (), ())),
+    WideKind.REACHABLE: Facts(_all_reached, ((), ()), (BOTH, (), ())),
 }
 
 

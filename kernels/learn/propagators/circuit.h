@@ -25,8 +25,6 @@ struct Edges {
   i32 count, n_nodes;
 };
 
-DEVICE i32 number_in(const Learner& l, i32 constant) { return (i32)sides(l).root[lower_side(constant)]; }
-
 DEVICE Edges edges_of(const Learner& l, i32 row) {
   const Wide& r = wide_at(problem(l), row);
   const i32* arguments = arguments_of(problem(l), r);
@@ -42,11 +40,6 @@ DEVICE bool is_loop(const Learner& l, const Edges& edges, i32 e) {
   return beginning_of(l, edges, e) == end_of(l, edges, e);
 }
 
-// Whether the side had reached k before entry t of the trail, or has now.
-constexpr i32 NOW = INT32_MAX;
-DEVICE bool was_reached(const Learner& l, i32 side, bound_t k, i32 t) {
-  return sides(l).now[side] >= k && (t == NOW || held(l, side, t) >= k);
-}
 DEVICE bool was_true(const Learner& l, const Edges& edges, i32 e, i32 t) {
   return was_reached(l, lower_side(truth_of(edges, e)), 1, t);
 }

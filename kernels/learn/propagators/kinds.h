@@ -7,6 +7,7 @@
 #include "cumulative.h"
 #include "element.h"
 #include "energy.h"
+#include "reachable.h"
 
 // DO(struct, enumerator, ...) of each kind.
 #define WIDE_KINDS(DO, ...) \
@@ -14,4 +15,5 @@
   DO(Cumulative, WIDE_CUMULATIVE, __VA_ARGS__) \
   DO(Element, WIDE_ELEMENT, __VA_ARGS__) \
   DO(Energy, WIDE_ENERGY, __VA_ARGS__) \
-  DO(Circuit, WIDE_CIRCUIT, __VA_ARGS__)
+  DO(Circuit, WIDE_CIRCUIT, __VA_ARGS__) \
+  DO(Reachable, WIDE_REACHABLE, __VA_ARGS__)

@@ -12,6 +12,8 @@
 #include "../../core/room.h"
 #include "../state/literal.h"
 #include "../state/parts.h"
+#include "../state/sides.h"
+#include "../state/trail.h"
 #include "priority.h"
 
 DEVICE const Wide& wide_at(const Problem* p, i32 row) {
@@ -20,6 +22,15 @@ DEVICE const Wide& wide_at(const Problem* p, i32 row) {
 }
 DEVICE const i32* arguments_of(const Problem* p, const Wide& r) { return p->wide_arguments + r.start; }
 DEVICE i32 n_arguments(const Wide& r) { return r.end - r.start; }
+
+// The value of an argument that is a constant.
+DEVICE i32 number_in(const Learner& l, i32 constant) { return (i32)sides(l).root[lower_side(constant)]; }
+
+// Whether the side had reached k before entry t of the trail, or has now.
+constexpr i32 NOW = INT32_MAX;
+DEVICE bool was_reached(const Learner& l, i32 side, bound_t k, i32 t) {
+  return sides(l).now[side] >= k && (t == NOW || held(l, side, t) >= k);
+}
 
 constexpr i32 ARGUMENTS_A_RUN = 2;  // of a wide row: as much work as a run of a ternary row
 constexpr i32 PAIRS_A_RUN = 64;     // of arguments, where each is compared with each
