@@ -1,7 +1,7 @@
 """Prints the map of the house, docs/design/files.md: each folder of the package, the kernels and the lab, on one line.
 
-    python tests/tools/house_map.py            checks that the page is up to date
-    python tests/tools/house_map.py --write    writes it
+python tests/tools/house_map.py            checks that the page is up to date
+python tests/tools/house_map.py --write    writes it
 """
 
 from __future__ import annotations
