@@ -25,13 +25,14 @@ DETERMINERS = (
     "the|that|this|a|an|each|every|another|no|any|such|other|last|next|first|second|third|better|best|older|newer|old|new"
     "|wrong|right|larger|smaller|usual|single|whole"
 )
+ADJECTIVE = r"(?: (?!(?:of|in|to|with|by|for|at|on|from|than|and|or|is|as|only|has|be|becomes|least)\b)\w+)?"
 FOLLOWERS = (
-    "that|which|who|of|in|is|are|was|has|have|for|with|to|from|behind|before|after|and|or|by|where|as|does|did|than"
+    "that|which|who|in|is|are|was|has|have|for|with|to|from|behind|before|after|and|or|by|where|as|does|did|than"
 )
 HABITS = {
     "a thing that talks": r"\b(?:tells?|told|says?|said|hears?|heard|speaks?|spoken?)\b",
     "a person for data or threads": r"\b(?:nobody|whoever|somebody|everybody|anybody)\b",
-    "one as a noun": rf"\b(?:{DETERMINERS}) ones?(?= (?:{FOLLOWERS})\b|[.,;:)]|$)|\bones\b|\bis one[.,;]",
+    "one as a noun": rf"\b(?:{DETERMINERS}){ADJECTIVE} ones?(?= (?:{FOLLOWERS})\b|[.,;:)]|$)|\bones\b|\bis one[.,;]",
     "a clause in the place of a noun": r"(?:^|(?<=[.:;] ))(?-i:What(?:ever)?) [^.?|\n]*\.",
     "an adverb without its effect": r"\b(?:in vain|likewise|meanwhile|thereby|thereof|anew)\b",
 }
