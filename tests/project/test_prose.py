@@ -26,8 +26,17 @@ SENTENCES = {  # kind -> sentences that have the habit, sentences that do not
             "Small ones stay.",
             "Each thread is one.",
             "than the last one by p",
+            "not a false one.",
         ],
-        ["one thread", "one of two", "the one CPU thread", "It is one block.", "each one-dimensional array", "tones"],
+        [
+            "one thread",
+            "one of two",
+            "the one CPU thread",
+            "It is one block.",
+            "each one-dimensional array",
+            "tones",
+            "each with one, in a solution one of two",
+        ],
     ),
     "a clause in the place of a noun": (
         ["What has no name is skipped.", "It ends. What is left\nis printed.", "Whatever is found is kept."],

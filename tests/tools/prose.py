@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-CAPS = {
+CAPS = {  # most words of a page, or of all pages in a folder together
     "README.md": 650,
     "CONTRIBUTING.md": 1_200,
     "docs/guide": 10_000,
