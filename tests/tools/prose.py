@@ -22,13 +22,11 @@ CAPS = {  # most words of a page, or of all pages in a folder together
 LISTS = ("docs/design/files.md",)  # printed names of files: no prose to read, so its words do not count
 PRINTED = (*LISTS, "docs/guide/reference.md", "docs/measurements/kinds.md")
 DETERMINERS = (
-    "the|that|this|a|an|each|every|another|no|any|such|other|last|next|first|second|third|better|best|older|newer|old|new"
-    "|wrong|right|larger|smaller|usual|single|whole"
+    "the|that|this|a|an|each|every|another|no|any|such|other|last|next|first|second|third|better|best|older|newer"
+    "|old|new|wrong|right|larger|smaller|usual|single|whole"
 )
 ADJECTIVE = r"(?: (?!(?:of|in|to|with|by|for|at|on|from|than|and|or|is|as|only|has|be|becomes|least)\b)\w+)?"
-FOLLOWERS = (
-    "that|which|who|in|is|are|was|has|have|for|with|to|from|behind|before|after|and|or|by|where|as|does|did|than"
-)
+FOLLOWERS = "that|which|who|in|is|are|was|has|have|for|with|to|from|before|after|and|or|by|where|as|does|did|than"
 HABITS = {
     "a thing that talks": r"\b(?:tells?|told|says?|said|hears?|heard|speaks?|spoken?)\b",
     "a person for data or threads": r"\b(?:nobody|whoever|somebody|everybody|anybody)\b",
