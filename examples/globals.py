@@ -1,7 +1,7 @@
-"""Measure our decompositions of global constraints against the standard library's: write docs/measurements/globals.md.
+"""Measure our decompositions of global constraints against the standard library's: write lab/notebook/globals.md.
 
     python examples/globals.py [NAME...]     print the table, or the rows of some globals
-    python examples/globals.py --write       write docs/measurements/globals.md anew
+    python examples/globals.py --write       write lab/notebook/globals.md anew
 
 For a maintainer, after a change of the MiniZinc library or of the examples. Each example of `MEASURED` is compiled
 twice, with our library and with the standard one (to which only the bodies are added that do without sets and floats),
@@ -23,7 +23,7 @@ from turbo_fzn import Result, solve_text
 from turbo_fzn.base.resources import share_folder
 
 EXAMPLES = Path(__file__).resolve().parent
-PAGE = EXAMPLES.parent / "docs" / "measurements" / "globals.md"
+PAGE = EXAMPLES.parent / "lab" / "notebook" / "globals.md"
 REPEATS = 9
 NEEDED = "redefinitions.mzn"  # what the standard library needs for a solver without sets and floats
 

@@ -2,7 +2,7 @@
 
     python -m lab.bench.front FILES...                                   a line a model
     python -m lab.bench.front FILES... \
-        --markdown docs/measurements/simplifier.md                             the table of the simplifier as well
+        --markdown lab/notebook/simplifier.md                             the table of the simplifier as well
     python -m lab.bench.front --growth                                   time for 1, 2, 4 and 8 times the size
     python -m lab.bench.front --large 100                                a generated model of so many megabytes
 
@@ -281,7 +281,7 @@ def main() -> int:
         print(line(results[-1]), flush=True)
     print("\n".join(summary(results)) if results else "", end="\n" if results else "")
     if options.markdown:
-        command = "python -m lab.bench.front --markdown docs/measurements/simplifier.md suite16/*.fzn"
+        command = "python -m lab.bench.front --markdown lab/notebook/simplifier.md suite16/*.fzn"
         Path(options.markdown).write_text(markdown(results, command), encoding="utf-8")
     return 0 if not options.growth or growth(options.repeats) else 1
 

@@ -85,6 +85,13 @@ def test_every_link_leads_somewhere(document):
     assert [f"{path}#{anchor}" for path, anchor in targets if anchor and anchor not in anchors(path)] == []
 
 
+def test_every_file_that_a_notebook_links_is_there():
+    """Headings of other pages may have changed since the date of a log, so anchors are not compared."""
+    pages = sorted((ROOT / "lab" / "notebook").glob("*.md"))
+    local = [(page, link.partition("#")[0]) for page in pages for link in links(page) if "://" not in link]
+    assert len(local) > 50 and [(page.name, file) for page, file in local if not (page.parent / file).exists()] == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=PLACE.get)
 def test_a_link_to_elsewhere_is_a_whole_and_safe_address(document):
     """That it answers is not asked: tests need no network."""
@@ -193,11 +200,4 @@ def test_the_readme_says_how_many_models_are_proved_as_the_measurement_does():
     ours, theirs = rows[0][1:], {row[0]: row[1:] for row in rows}["CP-SAT"]
     readme = " ".join((ROOT / "README.md").read_text().split())
     assert f"proved {ours[0]} of 41 Challenge models within 20 s (CP-SAT on 13 threads: {theirs[0]})" in readme
-    assert f"or a better one, on {ours[1]} (CP-SAT: {theirs[1]})" in readme
-
-
-@pytest.mark.parametrize(("place", "most"), [("README.md", 650), ("docs/guide", 13_500)])
-def test_what_a_user_has_to_read_stays_short(place, most):
-    """In words, as `wc -w` counts them."""
-    pages = [path for path in DOCUMENTS if (ROOT / place) in (path, path.parent)]
-    assert pages and sum(len(path.read_text(encoding="utf-8").split()) for path in pages) <= most
+    assert f"or a better value, on {ours[1]} (CP-SAT: {theirs[1]})" in readme

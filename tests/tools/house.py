@@ -2,10 +2,10 @@
 
 Lines, functions and files have a length that they must not exceed, in the package, the kernels, the tests and the
 examples. A docstring has its own subject: it does not begin with words that only continue another one (`ELLIPSES`). No
-file names a place in somebody's checkout (`CHECKOUT`), as tools write it into what they leave behind. For the functions
-of the package and of the kernels the median, the 90th percentile and the maximum of length and cyclomatic complexity
-(McCabe 1976; counted by lizard) are printed, so that a trend shows. Ruff and mypy read their settings from
-pyproject.toml and setup.cfg.
+file names a place in somebody's checkout (`CHECKOUT`), as tools write it into what they leave behind. The documents
+have a length and a language (prose.py). For the functions of the package and of the kernels the median, the 90th
+percentile and the maximum of length and cyclomatic complexity (McCabe 1976; counted by lizard) are printed, so that a
+trend shows. Ruff and mypy read their settings from pyproject.toml and setup.cfg.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import lizard
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from tools import prose
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINE_CHARACTERS, FUNCTION_LINES, FILE_LINES = 120, 40, 400
@@ -108,7 +111,7 @@ def describe(title: str, paths: list[Path]) -> str:
 
 def main() -> int:
     complaints = [*too_long(python_files(*PYTHON) + kernel_files()), *vague(python_files(*PYTHON))]
-    complaints += elsewhere(text_files())
+    complaints += [*elsewhere(text_files()), *prose.too_many_words(ROOT), *prose.hard_to_read(ROOT)]
     print("\n".join(complaints))
     print("median/90th percentile/maximum")
     print(describe("package", python_files("turbo_fzn")))

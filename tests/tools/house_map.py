@@ -1,5 +1,5 @@
-"""Prints the map of the house, docs/design/files.md: each file of the package, the kernels, the lab, and what tests
-share, by its head.
+"""Prints the map of the house, docs/design/files.md: each folder of the package, the kernels, the lab and of what
+tests share, on one line.
 
 python tests/tools/house_map.py            checks that the page is up to date
 python tests/tools/house_map.py --write    writes it
@@ -23,9 +23,12 @@ PLACES = {
 }  # fmt: skip
 HEAD = """# Files
 
-Every file of the package, of the kernels, of the lab, and of what tests share, with the first sentence of its head.
-[Architecture](architecture.md) says how they work together. Printed by `python tests/tools/house_map.py --write`; do
-not edit.
+Every folder of the package, of the kernels, of the lab and of what tests share, with the first sentence of its head and
+the names of its files. The head comment of each file describes it. Printed by
+`python tests/tools/house_map.py --write`; do not edit.
+
+| folder | head | files |
+|---|---|---|
 """
 BAR = "\\|"  # in a cell of a table
 SENTENCE = re.compile(r"(.*?[.:])(?:\s|$)")
@@ -55,20 +58,17 @@ def folders(place: str) -> Iterator[tuple[Path, list[Path]]]:
         yield folder, [path for path in sources if path.parent == folder]
 
 
+def row(folder: Path, sources: list[Path]) -> str:
+    """The row of a folder: its path, the first sentence of its package's head, the names of its other files."""
+    package = folder / "__init__.py"
+    head = first_sentence(head_of(package)).replace("|", BAR) if package in sources else ""
+    names = ", ".join(path.name for path in sources if path != package)
+    return f"| `{folder.relative_to(ROOT).as_posix()}/` | {head} | {names} |"
+
+
 def page() -> str:
     """The text of the page."""
-    parts = [HEAD]
-    for place in PLACES:
-        for folder, sources in folders(place):
-            package = folder / "__init__.py"
-            lines = [f"## {folder.relative_to(ROOT).as_posix()}/", ""]
-            if package in sources:
-                lines += [f"{first_sentence(head_of(package))}.", ""]
-            files = [path for path in sources if path != package]
-            lines += ["| file | head |", "|---|---|"] if files else []
-            lines += [f"| `{path.name}` | {first_sentence(head_of(path)).replace('|', BAR)} |" for path in files]
-            parts.append("\n".join(lines).rstrip() + "\n")
-    return "\n".join(parts)
+    return HEAD + "\n".join(row(*entry) for place in PLACES for entry in folders(place)) + "\n"
 
 
 def main() -> int:

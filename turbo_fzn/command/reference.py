@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from turbo_fzn.base.resources import share_folder
@@ -48,8 +48,14 @@ def page() -> str:
     parts += [f"## Exit code\n\n{code(EXIT)}\n"]
     variables = [(f"`{name}`", text) for name, text in VARIABLES]
     parts += ["## Environment variables\n", table(("variable", "meaning"), variables)]
-    entries = [(f"`{entry.name}`", entry.text, entry.when) for entry in GLOSSARY]
-    return "\n".join([*parts, STATISTICS, table(("name", "meaning", "printed"), entries)])
+    return "\n".join([*parts, STATISTICS, *statistics_tables()])
+
+
+def statistics_tables() -> Iterator[str]:
+    """A table of the statistics for each condition under which they are printed."""
+    for when in dict.fromkeys(entry.when for entry in GLOSSARY):
+        entries = [(f"`{entry.name}`", entry.text) for entry in GLOSSARY if entry.when == when]
+        yield f"*{when[0].upper()}{when[1:]}:*\n\n{table(('name', 'meaning'), entries)}"
 
 
 def options_table(rows: Sequence[Row]) -> str:

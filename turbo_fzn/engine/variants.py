@@ -5,7 +5,7 @@ They exist for comparison, as the journal of C++ Turbo compares the versions of 
 the kernels, whose headers describe the techniques and their sources, and settings of the host (layout.Settings).
 Kernels of a variant are compiled when they are needed, and kept in the cache under their own name.
 
-To add one: docs/design/architecture.md.
+To add one: docs/design/extending.md.
 """
 
 from __future__ import annotations
