@@ -31,6 +31,10 @@ SPANS = [
          "for _ in range(MOST_DEPTH):", "for _ in range(1):", ROW),
     host("things in a row", "a few seeds are all", "tnf/spans.py",
          "if covered >> seed & 1 and seeds >= MOST_SEEDS:", "if seeds >= MOST_SEEDS:", ROW),
+    host("things in a row", "some heavy things are neighbours", "tnf/spans.py",
+         'np.searchsorted(self.keys, key) < np.searchsorted(self.keys, key, "right")  # it is among them',
+         "self.keys[np.searchsorted(self.keys, key) % max(len(self.keys), 1)] == key",
+         "test_fuzz_shapes.py -k machines"),
 ]  # fmt: skip
 
 SWAPS, ORDERS, GRAPH = "test_symmetry.py", "test_symmetry_breaking.py", "symmetry/graph.py"
