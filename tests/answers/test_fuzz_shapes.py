@@ -10,9 +10,10 @@ from random import Random
 
 import pytest
 
-from fuzz.batches import connected, flatten, split, try_batch
-from fuzz.blocks import GLOBALS, NESTED, OPTIONAL, draw_block
+from fuzz.batches import connected, flatten, split, tell_apart, try_batch
+from fuzz.blocks import GLOBALS, NESTED, OPTIONAL, Block, draw_block
 from fuzz.judge import Expected, Way, compare, draw_way, judge
+from fuzz.nested import draw_puzzle
 from fuzz.pairs import FORMS, as_team
 from fuzz.run import try_instance
 from fuzz.shapes import COLUMNS, SHAPES, draw_any
@@ -25,6 +26,7 @@ from turbo_fzn.lower import runs
 from turbo_fzn.lower.globals import table
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.tnf import spans
 
 SEED = 48
 COUNT = 25  # of each shape
@@ -85,6 +87,24 @@ def test_tables_are_shared_by_constraints_and_excluded_by_others(monkeypatch):
     for number in range(150):
         lower(SHAPES["tables"](Random(f"table/{number}")))
     assert all(any(n > 1 for n in seen) for seen in members.values()), members
+
+
+def test_spans_of_machines_are_bounded_where_no_heavy_things_are_neighbours(monkeypatch):
+    """Few things are looked at, and the rows over their starts are all there."""
+    seen: list[bool] = []
+    original = spans._Spans.distances
+
+    def distances(self):
+        sums = self.first[self.base[self.known().right]] >= 0
+        seen.append(len(self.things) > 0 and len(self.keys) == 0 and bool(sums.any()))
+        return original(self)
+
+    monkeypatch.setattr(spans._Spans, "distances", distances)
+    way = Way(thresholds={"tnf.spans.MOST_THINGS": 1})
+    for number in range(COUNT):
+        model = SHAPES["machines"](Random(f"machine/{number}"))
+        assert judge(model, way).kind == "right", with_text(model).text
+    assert sum(seen) > COUNT / 4
 
 
 def test_every_way_is_drawn():
@@ -194,6 +214,41 @@ def test_flatzinc_is_taken_apart_by_the_names_of_blocks():
     assert split([*lines, "constraint bool_eq(false,true);"], [3, 4]) is None, "of one of them"
     assert split([*lines, "constraint int_le(x_3,x_4);"], [3, 4]) is None
     assert connected([["a", "b"], ["c"], ["b", "d"]]).keys() == set("abcd")
+
+
+def block_of(number: int, *lines: str) -> Block:
+    return Block(number, list(lines))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "fault"),
+    [
+        ([block_of(1, "var 0..1: x_1;"), block_of(2, "var 0..1: x_2;", "constraint x_1 < x_2;")], "block 2 names"),
+        ([block_of(1, "var 0..1: x_1;"), block_of(2, "var 0..1: x_1;")], "block 2 names"),
+        ([block_of(1, "var 0..1: x;"), block_of(2, "var 0..1: x;")], "block 1 names"),
+        ([block_of(1, "array[1..2] of var 0..1: x;"), block_of(2)], "block 1 names"),
+        ([block_of(12), block_of(12)], "two blocks with one number"),
+        ([block_of(1, "var 0..1: x_1;"), block_of(12, "var 0..1: x_12;", "constraint member([x_12], 1);")], ""),
+    ],
+)
+def test_blocks_that_name_something_alike_are_an_error_of_the_fuzzer(blocks, fault):
+    """Before anything is flattened; blocks that flattening connects are only flattened apart."""
+    shared = ["var bool: X_1_;", *(f"constraint bool_eq(X_1_,b_{block.number});" for block in blocks)]
+    names = [f"var bool: b_{block.number};" for block in blocks]
+
+    def compiled(text):
+        return [*names, *shared, "solve satisfy;"], ""
+
+    if fault:
+        with pytest.raises(AssertionError, match=fault):
+            flatten(blocks, compiled)
+    else:
+        assert set(flatten(blocks, compiled)) == {block.number for block in blocks}
+
+
+def test_no_block_that_is_drawn_names_something_as_another_may():
+    blocks = [draw_block(Random(f"block/{number}"), number) for number in range(300)]
+    tell_apart([*blocks, *(draw_puzzle(Random(number), number).block for number in range(300, 320))])
 
 
 def test_a_block_that_cannot_be_flattened_is_found_by_halving():

@@ -65,7 +65,9 @@ def wrong_text(block: Block) -> str:
 
 
 def flatten(blocks: Sequence[Block], compile: Compile) -> dict[int, Flat]:
-    """What flattening makes of each block, by its number; `compile` is the release, with a library."""
+    """What flattening makes of each block, by its number; `compile` is the release, with a library. Raises
+    AssertionError where blocks share a name."""
+    tell_apart(blocks)
     text = HELPERS + "".join(block.text for block in blocks) + "solve satisfy;\n"
     lines, said = compile(text)
     if len(blocks) == 1:
@@ -76,6 +78,18 @@ def flatten(blocks: Sequence[Block], compile: Compile) -> dict[int, Flat]:
         return {number: Flat(part) for number, part in parts.items()}
     middle = len(blocks) // 2
     return flatten(blocks[:middle], compile) | flatten(blocks[middle:], compile)
+
+
+def tell_apart(blocks: Sequence[Block]) -> None:
+    """Raises AssertionError where blocks name something alike: they would be flattened as one model, or not together
+    and never seen to belong to each other."""
+    numbers = [block.number for block in blocks]
+    assert len(set(numbers)) == len(numbers), f"two blocks with one number: {numbers}"
+    for block in blocks:
+        declared = {found[1] for line in block.lines if (found := DECLARED.match(line))}
+        named = {word for word in WORD.findall(block.text) if OF_BLOCK.fullmatch(word)}
+        strange = [name for name in declared | named if not name.endswith(f"_{block.number}")]
+        assert not strange, f"block {block.number} names {strange}, as another block may"
 
 
 def flattened(flags: Sequence[str], text: str) -> Compiled:

@@ -4,8 +4,8 @@ Kinds of instances: `models` compares with enumeration (generate.py, shapes.py, 
 damaged input (damage.py), `flatzinc` and `minizinc` compare with Gecode (peers.py), and so does `blocks`, with a batch
 of MiniZinc models a number (batches.py, blocks.py), `nested` enumerates the models of such a batch (nested.py),
 `bounds` checks what linear relaxations prove (bounds.py), `floats` has float variables (reals.py), and `float-peers`
-compares small ones with Gecode (float_peers.py). `cpmpy` draws models in CPMpy, which must be installed
-(cpmpy_models.py).
+compares small ones with Gecode (float_peers.py). `proofs` checks the proofs that Python's `proof=` writes (proofs.py).
+`cpmpy` draws models in CPMpy, which must be installed (cpmpy_models.py).
 
 Instance number i of seed s is the same model and the same way to solve it on every machine: `--seed s --first i
 --count 1` makes it again. Processes take the numbers in turn, so their number does not change what is tried.
@@ -45,6 +45,7 @@ from fuzz.float_peers import try_float_peers
 from fuzz.judge import Expected, Verdict, Way, draw_learning_way, draw_ranks_way, draw_way, judge
 from fuzz.nested import try_nested
 from fuzz.peers import try_flatzinc, try_minizinc
+from fuzz.proofs import try_proof
 from fuzz.reals import try_reals
 from fuzz.shapes import draw_any
 from fuzz.shrink import shrink
@@ -70,6 +71,7 @@ ON_THEIR_OWN: dict[str, Callable[[Random], tuple[Verdict, str]]] = {
     "bounds": lambda random: try_bounds(random)[:2],
     "floats": try_reals,
     "float-peers": try_float_peers,
+    "proofs": try_proof,
     "cpmpy": try_cpmpy,
 }
 

@@ -8,11 +8,13 @@
 | symmetric | five and more lines that may be exchanged, so four and more generators                        |
 | selves    | constraints that have one variable in several places: int_ne(x,x)                              |
 | calls     | two to four calls of one global over the same variables                                        |
+| machines  | the tasks of one machine, and sums over the same starts: spans, and an end behind all           |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from random import Random
 
 from fuzz.drawer import Drawer
@@ -287,6 +289,53 @@ def draw_many_globals(random: Random) -> Model:
     return end(model, scope)
 
 
+# ---- machines
+
+
+def draw_machines(random: Random) -> Model:
+    """Tasks in the order of the witness, closely; rows over two starts and their span, or over all of them, are what
+    bounds of spans follow from (tnf/spans.py)."""
+    model, scope = Model(file="fuzz.fzn"), Scope(random, "small")
+    starts, lengths = [Ref(f"x{number}") for number in range(random.choice((2, 3, 3, 4)))], []
+    now = random.randint(-2, 1)
+    for start in starts:
+        lengths.append(random.randint(1, 3))
+        add_variable(model, scope, start, IntSet.interval(now - random.randint(0, 4), now + random.randint(1, 4)))
+        scope.witness[start] = now
+        now += lengths[-1] + random.choice((0, 0, 1))
+    say(model, scope, "turbo_disjunctive", [starts, lengths])
+    add_variable(model, scope, "b0", BOOLEAN)
+    bound_spans(model, scope, starts)
+    if random.random() < 0.6:
+        last = Ref("last")
+        add_variable(model, scope, last, IntSet.interval(now - random.randint(0, 4), now + 3))
+        scope.witness[last] = now
+        for start, length in zip(starts, lengths):
+            bound(model, scope, [1, -1], [start, last], random.choice((-length, -length, 0)))
+    add_some(model, scope, 1, random.random() < 0.8)
+    return end(model, scope)
+
+
+def bound_spans(model: Model, scope: Scope, starts: list[Ref]) -> None:
+    """A variable that is at least as long as some starts are apart, and now and then a sum of all."""
+    random, span = scope.random, Ref("span")
+    times = [scope.witness[start] for start in starts]
+    widest = max(times) - min(times)
+    add_variable(model, scope, span, IntSet.interval(widest - random.randint(0, 4), widest + random.randint(0, 3)))
+    scope.witness[span] = widest
+    for first, second in permutations(starts, 2):
+        if random.random() < 0.7:
+            bound(model, scope, [1, -1, -1], [first, second, span], random.randint(-3, 0))
+    if random.random() < 0.4:
+        bound(model, scope, [*(random.choice((-1, 1)) for _ in starts), -1], [*starts, span], random.randint(-3, 1))
+
+
+def bound(model: Model, scope: Scope, coefficients: list[int], names: list[Ref], at_most: int) -> None:
+    """An inequality with that right-hand side, or the least that the witness allows."""
+    least = sum(factor * scope.witness[name] for factor, name in zip(coefficients, names))
+    say(model, scope, "int_lin_le", [coefficients, names, max(least, at_most)])
+
+
 SHAPES: dict[str, Callable[[Random], Model]] = {
     "squares": draw_squares,
     "runs": draw_runs,
@@ -294,6 +343,7 @@ SHAPES: dict[str, Callable[[Random], Model]] = {
     "symmetric": draw_symmetric,
     "selves": draw_selves,
     "calls": draw_many_globals,
+    "machines": draw_machines,
 }
 SHARE = 0.5  # of all models, that have one of these shapes
 

@@ -1,7 +1,7 @@
 """Checks a proof that is in files, which may be packed, and says what it proves of the model.
 
 The file of the formula minimises a sum of 0-1 variables. A comment of it says how the model's objective depends on that
-(writer.write_model); without one, the sum is the objective.
+(writer.write_model), or that all solutions have the same; without one, the sum is the objective.
 """
 
 from __future__ import annotations
@@ -13,17 +13,21 @@ from typing import IO, NamedTuple
 
 from turbo_fzn.proof.checker import Refused, Verdict, check
 
-_COMMENT = re.compile(r"\* (-?)objective = (-?\d+) \+ what is minimised here\s*")
+_COMMENT = re.compile(r"\* (-?)objective = (-?\d+) (?:\+ what is minimised here|(in all solutions))\s*")
 
 
 class Scale(NamedTuple):
-    """How the model's objective depends on the sum that is minimised: it is sign * (start + sum)."""
+    """How the model's objective depends on the sum that is minimised: it is sign * (start + sum). Where all solutions
+    have the same, nothing is minimised."""
 
     sign: int = 1
     start: int = 0
+    is_constant: bool = False
 
     def words(self, verdict: Verdict) -> str:
         """The status that the proof justifies, by the names of MiniZinc's Python package, and the objective."""
+        if self.is_constant and verdict.conclusion == "SAT":
+            return f"OPTIMAL_SOLUTION, objective {self.start}"
         if verdict.conclusion != "BOUNDS":
             return {"NONE": "UNKNOWN", "SAT": "SATISFIED", "UNSAT": "UNSATISFIABLE"}[verdict.conclusion]
         ends = [None if end is None else self.sign * (self.start + end) for end in (verdict.lower, verdict.upper)]
@@ -40,7 +44,7 @@ def scale_of(formula: str) -> Scale:
     with open_text(formula) as file:
         for line in file:
             if (found := _COMMENT.fullmatch(line)) is not None:
-                return Scale(-1 if found[1] else 1, int(found[2]))
+                return Scale(-1 if found[1] else 1, int(found[2]), found[3] is not None)
             if not line.startswith("*"):
                 break
     return Scale()

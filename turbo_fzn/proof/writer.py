@@ -29,9 +29,10 @@ def open_for_writing(path: str) -> IO[str]:
 
 def write_model(encoding: Encoding, file: IO[str]) -> None:
     file.write(f"* #variable= {len(encoding.names)} #constraint= {len(encoding.constraints)}\n")
-    objective = encoding.objective()
-    if objective:
-        tnf = encoding.tnf
+    tnf, objective = encoding.tnf, encoding.objective()
+    if tnf.sense and not objective:
+        file.write(f"* objective = {encoding.lower[tnf.objective]} in all solutions\n")
+    elif objective:
         start = tnf.sense * encoding.lower[tnf.objective]
         file.write(f"* {'-' * (tnf.sense < 0)}objective = {start} + what is minimised here\n")
         file.write(f"min: {_terms(encoding, objective)};\n")

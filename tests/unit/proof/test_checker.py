@@ -8,8 +8,12 @@ from random import Random
 import pytest
 
 from support.command import write
+from support.small_tnf import make_tnf
 from turbo_fzn.command.actions import check_proof
 from turbo_fzn.proof.checker import Refused, Verdict, check
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.writer import HEADER, write_model
+from turbo_fzn.tnf.language import LEQ
 
 FORMULA = """* a comment
 min: 1 aa 2 bb ;
@@ -124,6 +128,18 @@ def test_the_status_and_the_objective_are_those_of_the_model(tmp_path, capsys, s
     paths = [str(write(tmp_path, text, name)) for text, name in ((formula, "a.opb"), (proof + PROOF_END, "a.pbp"))]
     assert check_proof(*paths) == 0
     assert capsys.readouterr().out == f"verified: {words} ({len(steps.splitlines()) + 1} steps)\n"
+
+
+def test_an_objective_that_all_solutions_share_is_the_optimum(tmp_path, capsys):
+    tnf = make_tnf([(7, 7), (0, 1)], [(LEQ, 1, 1, 0)])
+    tnf.objective, tnf.sense = 0, -1
+    model, proof = tmp_path / "a.opb", tmp_path / "a.pbp"
+    with open(model, "w") as file:
+        write_model(Encoding(tnf), file)
+    n = sum(">=" in line for line in model.read_text().splitlines())
+    proof.write_text(f"{HEADER}\nf {n}\nsol x1_1\noutput NONE\nconclusion SAT\n{PROOF_END}")
+    assert check_proof(str(model), str(proof)) == 0
+    assert capsys.readouterr().out == "verified: OPTIMAL_SOLUTION, objective 7 (2 steps)\n"
 
 
 NAMES = ("aa", "bb", "cc", "dd")
