@@ -30,10 +30,16 @@ def literal_of(term: Affine) -> Literal:
 
 
 class Conflicts:
-    """Sets of literals of which at most one is 1."""
+    """Sets of literals of which at most one is 1, and pairs (int64 [k, 2]) of such."""
 
     def __init__(self) -> None:
         self.sets: list[list[Literal]] = []
+        self.pairs = np.empty((0, 2), np.int64)
+        self.paired: list[Literal] = []
+
+    def exclude(self, pairs: np.ndarray) -> None:
+        self.pairs = pairs
+        self.paired = np.unique(pairs).tolist()
 
     def add(self, terms: Iterable[Affine]) -> None:
         """Adds a set of terms that are literals; constant ones are left out."""
@@ -56,6 +62,11 @@ class Conflicts:
             here = [literal for literal in literals if literal in active]
             for literal in here:
                 neighbours[literal].update(here)
+        is_active = np.zeros(2 * len(values), bool)
+        is_active[list(active)] = True
+        for one, other in self.pairs[is_active[self.pairs].all(axis=1)].tolist():
+            neighbours[one].add(other)
+            neighbours[other].add(one)
         seen: set[frozenset[Literal]] = set()
         for seed in sorted(active, key=lambda literal: -active[literal])[:MOST_SEEDS]:
             clique = grow(seed, neighbours, active)
@@ -68,7 +79,7 @@ class Conflicts:
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
         """The values of the literals above ACTIVE, at most MOST_ACTIVE of them, largest first."""
-        mentioned = {literal for literals in self.sets for literal in literals}
+        mentioned = {literal for literals in self.sets for literal in literals}.union(self.paired)
         point = values.tolist()
         valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
         found = [(value, literal) for literal, value in valued.items() if value > ACTIVE]

@@ -69,6 +69,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         with progress.stage("simplify"):
             simplified = simplify(lowered.tnf, presolve.propagate, probe=presolve.probe)
         prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+        prepared.implications = presolve.implications
         presolve.report()
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
