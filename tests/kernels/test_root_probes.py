@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -16,7 +17,12 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.search_records import Implied
 from turbo_fzn.engine.probing import Budget, Found, equal_truths, probe
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.engine.root import Box
+from turbo_fzn.options.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.presolve import Presolve
+from turbo_fzn.tnf.language import TNF, Op, Output
+from turbo_fzn.tnf.simplify import simplify
 
 AMPLE = Budget(10**9)
 TRUTHS = 5
@@ -94,6 +100,58 @@ def test_after_probing_all_truths_until_nothing_changes_no_value_of_a_truth_is_r
             assert propagator(lower, upper) is not None
 
 
+def by_hand(tnf: TNF) -> tuple[Box | None, set[tuple[int, int, int]]]:
+    """(box, implied): what probing the truths in order finds, by propagation and hulls of tests/support/naive.py."""
+    box, implied = naive.propagate(tnf), set()
+    for truth in range(TRUTHS):
+        if box is None or box[0][truth] == box[1][truth]:
+            continue
+        cases = []
+        for value in (1, 0):
+            lower, upper = box[0].copy(), box[1].copy()
+            lower[truth] = upper[truth] = value
+            case = naive.propagate(replace(tnf, lower=lower, upper=upper))
+            if case is not None:
+                cases.append(case)
+                changed = (box[0] == 0) & (box[1] == 1) & (case[0] == case[1])
+                others = np.flatnonzero(changed & (np.arange(tnf.n_vars) != truth)).tolist()
+                implied |= {(2 * truth + value, other, int(case[0][other])) for other in others}
+        if not cases:
+            return None, implied
+        hull = np.minimum.reduce([low for low, _ in cases]), np.maximum.reduce([high for _, high in cases])
+        box = naive.propagate(replace(tnf, lower=hull[0], upper=hull[1]))
+    return box, implied
+
+
+@given(models())
+def test_it_finds_what_a_plain_prober_finds(case):
+    tnf, _ = case
+    box, implied = by_hand(tnf)
+    found = probed(tnf, 2 * np.arange(TRUTHS) + 1)
+    assert (found is None or found.box is None) == (box is None)
+    if box is not None:
+        assert all(np.array_equal(*bounds) for bounds in zip(found.box, box))
+        assert set(map(tuple, found.implied.tolist())) == implied
+
+
+@given(models(), st.sampled_from([1, 10, 10**6]))
+def test_a_presolved_model_has_the_same_solutions(case, work):
+    tnf, _ = case
+    tnf.outputs = [Output(f"o{v}", "int", None, np.array([v], np.int32)) for v in range(tnf.n_vars)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("turbo_fzn.run.presolve.LEAST_FOR_TRUTHS", work)
+        presolve = Presolve(tnf, Options(), Interrupt())
+        simplified = simplify(tnf, presolve.propagate, probe=presolve.probe)
+    before = list(naive.solutions(tnf))
+    after = [
+        tuple(simplified.reconstruction.values(np.array(found)).tolist()) for found in naive.solutions(simplified.tnf)
+    ]
+    assert sorted(after) == sorted(before)
+    for solution in before:
+        for literal, implied in presolve.implications.tolist():
+            assert solution[literal >> 1] != literal & 1 or solution[implied >> 1] == implied & 1
+
+
 # Truths a, b, c; x; the constants 3, 5, 8, 1, 0.
 A, B, C, X, THREE, FIVE, EIGHT, ONE, ZERO = range(9)
 CONSTANTS = [(3, 3), (5, 5), (8, 8), (1, 1), (0, 0)]
@@ -144,7 +202,7 @@ def test_a_group_has_as_many_cases_as_it_needs():
 
 
 def equal_of(tnf: TNF, *truths: int) -> set[frozenset[int]] | None:
-    """The classes of equal truths of three and more or two members, after probing these alone; None: a contradiction."""
+    """The classes of equal truths after probing these alone; None where there is no solution."""
     found = check(tnf, [literals(truth) for truth in truths])
     pairs = equal_truths(root.Propagator(tnf), tnf.n_vars, found.implications())
     return None if pairs is None else classes_of(pairs.tolist())

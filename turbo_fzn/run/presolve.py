@@ -39,7 +39,7 @@ WORK_A_ROW = 200
 CASES = 100  # of so many cases one may cost all of the work
 LEAST_FOR_TRUTHS = 100_000  # for all truths: some hundredths of a second
 FOR_TRUTHS_A_ROW = 5
-CASES_OF_TRUTHS = 4  # likewise
+CASES_OF_TRUTHS = 4  # likewise, of all truths
 REWARD = 1000  # for each variable that becomes fixed
 MOST_REWARDS = 20  # times the work that there is without
 MOST_IN_GROUP = 64
@@ -91,10 +91,9 @@ class Presolve:
         if self.n_probes == 0:
             return
         counts = self.seconds, self.n_probes, self.n_failed, self.n_fixed, len(self.equal)
-        line = "presolve: %.2f s, %d probes, %d failed, %d variables fixed, %d equal" % counts
-        if self.n_unbounded[0]:
-            line += ", variables without bounds: %d, then %d" % self.n_unbounded
-        log.info(line)
+        before, after = self.n_unbounded
+        bounded = f", variables without bounds: {before}, then {after}" if before else ""
+        log.info("presolve: %.2f s, %d probes, %d failed, %d variables fixed, %d equal%s", *counts, bounded)
 
     def _run(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget, seconds: float) -> Found:
         """Probes the groups from the root, which becomes tighter."""
@@ -117,6 +116,8 @@ class Presolve:
     def _probe_truths(self) -> None:
         """Probes all truths, in an order that mixes those of different constraints, while that is worth the work."""
         truths = np.random.default_rng(0).permutation(np.flatnonzero(truths_in(self.box)))
+        if len(truths) == 0:
+            return
         work = LEAST_FOR_TRUTHS + FOR_TRUTHS_A_ROW * self.tnf.n_rows
         budget = Budget(work, REWARD, MOST_REWARDS * work, probe_work=max(work // CASES_OF_TRUTHS, 1))
         found = self._run(2 * truths + 1, budget, self._seconds_left())

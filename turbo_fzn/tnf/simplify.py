@@ -63,7 +63,7 @@ def simplify(
     tnf: TNF, propagate: Propagate, observer: Observer | None = None, probe: Probe | None = None
 ) -> Simplified:
     """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure. `probe` finds
-    tighter ones than those that `propagate` has returned last, or None on failure, and pairs of truths that are equal."""
+    tighter ones than those that `propagate` has returned last, and pairs of equal truths, or None on failure."""
     simplifier = _Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
