@@ -100,8 +100,8 @@ int probe_root(const Problem* problem, Probes* task, bound_t* lower, bound_t* up
   return 1;
 }
 
-// Numbers the strongly connected components of n literals (component: n numbers) by pairs of which the first implies the
-// second. Gives 1, or -2 without memory.
+// Numbers the strongly connected components of n literals (component: n numbers), by pairs of which the first implies
+// the second. Gives 1, or -2 without memory.
 int connect_literals(i32 n, i64 n_pairs, const i32* pairs, i32* component) {
   i64 size = n;
   i32* memory = (i32*)calloc((size_t)(1 + size * (1 + COMPONENT_ARRAYS) + 2 * n_pairs), sizeof(i32));
