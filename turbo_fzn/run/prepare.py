@@ -65,11 +65,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     }
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
     if options.simplify and not lowered.tnf.infeasible:
-        presolve = Presolve(lowered.tnf, options, interrupt)
-        with progress.stage("simplify"):
-            simplified = simplify(lowered.tnf, presolve.propagate, probe=presolve.probe)
-        prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
-        presolve.report()
+        make_smaller(prepared, options, interrupt)
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     settle_root(prepared, interrupt)
@@ -80,6 +76,16 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         close_holes(prepared, interrupt)
     report_obstacle(prepared, options)
     return prepared
+
+
+def make_smaller(prepared: Prepared, options: Options, interrupt: Interrupt) -> None:
+    """Replaces the TNF by what simplifier and presolve make of it."""
+    presolve = Presolve(prepared.tnf, options, interrupt)
+    with progress.stage("simplify"):
+        simplified = simplify(prepared.tnf, presolve.propagate, probe=presolve.probe)
+    prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+    prepared.implications = presolve.implications
+    presolve.report()
 
 
 def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
