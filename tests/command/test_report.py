@@ -30,7 +30,7 @@ from support.warm import ask
 from turbo_fzn.options.options import Options
 from turbo_fzn.report import axes, listener, origin, page, plot, record, recorder
 from turbo_fzn.report.record import Answer, Record
-from turbo_fzn.run.outcome import Finished, Sample, Solution
+from turbo_fzn.run.answer.outcome import Finished, Sample, Solution
 
 
 @pytest.mark.parametrize("text", [LEAST_SUM, GREATEST_SUM, golomb(7)])

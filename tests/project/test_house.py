@@ -36,7 +36,17 @@ ENGINE_FLOORS = (
     ("hybrid", "probing"),
     ("together",),
 )
-FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS}
+RUN_FLOORS = (
+    ("prepared", "machine", "roles", "projection", "refinement", "interruptible", "exact", "proving"),
+    ("answer", "policy", "presolve", "profiler"),
+    ("judge", "prepare"),
+    ("bounding", "unbounded"),
+    ("real_bounding", "turns"),
+    ("engines",),
+    ("search",),
+    ("driver",),
+)
+FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS, "run": RUN_FLOORS}
 
 
 # What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the

@@ -21,7 +21,7 @@ from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.outcome import SearchEvent
+from turbo_fzn.run.answer.outcome import SearchEvent
 from turbo_fzn.run.prepare import arranged, prepare
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.search import Search

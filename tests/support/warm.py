@@ -24,8 +24,8 @@ from support.command import PATIENCE, Answer, environment, read
 from support.places import TESTS
 
 LONGEST = 1 << 16  # bytes of a question
-IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.outcome run.output
-run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.beside
+IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.answer.outcome
+run.answer.output run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.beside
 tnf.text""".split()  # what runs import late
 
 

@@ -21,8 +21,8 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.options.settings import DEFAULTS
 from turbo_fzn.ranks.world import is_launched
 from turbo_fzn.read.several import Several, with_declared
+from turbo_fzn.run.answer.outcome import Finished, Solution
 from turbo_fzn.run.driver import Event, Run
-from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import refuse_in_xcsp3
 

@@ -23,8 +23,8 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
 from turbo_fzn.read.several import Several, several_of, without_several
-from turbo_fzn.run.live import sample_seconds
-from turbo_fzn.run.outcome import Finished, SearchEvent
+from turbo_fzn.run.answer.live import sample_seconds
+from turbo_fzn.run.answer.outcome import Finished, SearchEvent
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared

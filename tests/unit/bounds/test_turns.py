@@ -25,9 +25,9 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run import engines
+from turbo_fzn.run.answer.outcome import Finished
 from turbo_fzn.run.bounding import Bounding, root_bounds
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Search
 from turbo_fzn.run.turns import TurnBounding

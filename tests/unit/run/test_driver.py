@@ -12,8 +12,8 @@ from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.answer.outcome import Finished, Sample, Solution
 from turbo_fzn.run.driver import Run, events_of
-from turbo_fzn.run.outcome import Finished, Sample, Solution
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.text import write_file
 
