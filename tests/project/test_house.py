@@ -38,7 +38,7 @@ ENGINE_FLOORS = (
 )
 RUN_FLOORS = (
     ("prepared", "machine", "roles", "projection", "refinement", "interruptible", "exact", "proving"),
-    ("answer", "policy", "presolve", "profiler"),
+    ("answer", "arrangement", "policy", "presolve", "profiler"),
     ("judge", "prepare"),
     ("bounding", "unbounded"),
     ("real_bounding", "turns"),

@@ -22,7 +22,8 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.answer.outcome import SearchEvent
-from turbo_fzn.run.prepare import arranged, prepare
+from turbo_fzn.run.arrangement import arranged
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.search import Search
 
@@ -31,7 +32,7 @@ MOST_FOUND = 1_000_000  # solutions; no test has so many
 
 def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterator[SearchEvent]:
     """Solves a prepared model, and gives back what that holds."""
-    with closing(Search(prepared, options, interrupt)) as begun:
+    with closing(Search(arranged(prepared), options, interrupt)) as begun:
         yield from begun.events()
 
 

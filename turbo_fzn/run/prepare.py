@@ -29,9 +29,7 @@ from turbo_fzn.run.presolve import Presolve
 from turbo_fzn.run.projection import names_of, projected
 from turbo_fzn.run.roles import NO_BOUNDS, can_learn, choose_alone, obstacle_to_learning, unbounded
 from turbo_fzn.tnf import octagon
-from turbo_fzn.tnf.arrange import arrange
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.reconstruction import moved, of_itself
 from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
@@ -202,13 +200,3 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
         prepared.times["rootTime"] = time.monotonic() - start
         log_phase("root", prepared.times["rootTime"], tnf)
     return prepared
-
-
-def arranged(prepared: Prepared) -> Prepared:
-    """The prepared model for engines whose stores have no inner links: with its variables and rows in another order."""
-    start = time.monotonic()
-    tnf, number = arrange(prepared.tnf)
-    if tnf.arranged is None:
-        return prepared
-    log.info("arrange: %.2f s, stores of %d variables", time.monotonic() - start, tnf.arranged.n_vars)
-    return replace(prepared, tnf=tnf, reconstruction=moved(prepared.reconstruction or of_itself(prepared.tnf), number))

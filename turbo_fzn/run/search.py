@@ -28,7 +28,7 @@ from turbo_fzn.run.answer.outcome import Finished, SearchEvent, Solution
 from turbo_fzn.run.answer.selection import Choice, Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine, warn_of_memory
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.prepare import arranged, log, log_phase, settle_root
+from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
@@ -58,14 +58,14 @@ class _Patience:
 
 
 class Search:
-    """One or two engines, one after the other, and their results so far.
+    """One or two engines, one after the other, and their results so far. Searches the model with the numbers that it
+    has: arrangement.py gives it those that engines are fast with.
 
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
-        self.prepared = prepared = arranged(prepared)
-        self.options, self.interrupt, self.sampled = options, interrupt, sampled
+        self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
