@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "c756a0d2fd435c29"
+#define ABI_DIGEST "4eab820d3d3e0604"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -112,16 +112,18 @@ SAME(offsetof(MethodBook, improvements), 16); SAME(offsetof(MethodBook, recent_n
 SAME(offsetof(MethodBook, recent_gain), 32); SAME(offsetof(MethodBook, running), 40);
 SAME(offsetof(MethodBook, share), 48); SAME(sizeof(PoolSlot), 16); SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16); SAME(offsetof(Parcel, sequence), 0); SAME(offsetof(Parcel, length), 8);
-SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0); SAME(offsetof(RingSlot, objective), 8);
-SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 720);
-SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8); SAME(offsetof(Problem, watchers), 16);
-SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32); SAME(offsetof(Problem, root_upper), 40);
-SAME(offsetof(Problem, strategies), 48); SAME(offsetof(Problem, strategy_vars), 56);
-SAME(offsetof(Problem, exports), 64); SAME(offsetof(Problem, neighbours), 72);
-SAME(offsetof(Problem, neighbour_groups), 80); SAME(offsetof(Problem, owners), 88); SAME(offsetof(Problem, hints), 96);
-SAME(offsetof(Problem, weights), 104); SAME(offsetof(Problem, islands), 112); SAME(offsetof(Problem, incumbents), 120);
-SAME(offsetof(Problem, phases), 128); SAME(offsetof(Problem, wishes), 136); SAME(offsetof(Problem, units), 144);
-SAME(offsetof(Problem, books), 152); SAME(offsetof(Problem, common), 160); SAME(offsetof(Problem, statistics), 168);
+SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
+SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0);
+SAME(offsetof(RingSlot, objective), 8); SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24);
+SAME(sizeof(Problem), 720); SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8);
+SAME(offsetof(Problem, watchers), 16); SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32);
+SAME(offsetof(Problem, root_upper), 40); SAME(offsetof(Problem, strategies), 48);
+SAME(offsetof(Problem, strategy_vars), 56); SAME(offsetof(Problem, exports), 64);
+SAME(offsetof(Problem, neighbours), 72); SAME(offsetof(Problem, neighbour_groups), 80);
+SAME(offsetof(Problem, owners), 88); SAME(offsetof(Problem, hints), 96); SAME(offsetof(Problem, weights), 104);
+SAME(offsetof(Problem, islands), 112); SAME(offsetof(Problem, incumbents), 120); SAME(offsetof(Problem, phases), 128);
+SAME(offsetof(Problem, wishes), 136); SAME(offsetof(Problem, units), 144); SAME(offsetof(Problem, books), 152);
+SAME(offsetof(Problem, common), 160); SAME(offsetof(Problem, statistics), 168);
 SAME(offsetof(Problem, pool_sequences), 176); SAME(offsetof(Problem, pool), 184); SAME(offsetof(Problem, ring), 192);
 SAME(offsetof(Problem, outbox), 200); SAME(offsetof(Problem, inbox), 208); SAME(offsetof(Problem, workspace), 216);
 SAME(offsetof(Problem, workspace_bytes), 224); SAME(offsetof(Problem, pool_slot_bytes), 232);
@@ -140,9 +142,9 @@ SAME(offsetof(Problem, lns_percent), 340); SAME(offsetof(Problem, n_blocks), 344
 SAME(offsetof(Problem, use_weights), 348); SAME(offsetof(Problem, project), 352); SAME(offsetof(Problem, methods), 356);
 SAME(offsetof(Problem, n_hints), 360); SAME(offsetof(Problem, n_linears), 364); SAME(offsetof(Problem, n_terms), 368);
 SAME(offsetof(Problem, n_links), 372); SAME(offsetof(Problem, most_terms), 376); SAME(offsetof(Problem, outputs), 384);
-SAME(offsetof(Problem, roles), 400); SAME(offsetof(Problem, decision_sets), 408); SAME(offsetof(Problem, decides), 416);
-SAME(offsetof(Problem, learn_statistics), 424); SAME(offsetof(Problem, exchange), 432);
-SAME(offsetof(Problem, learn_bytes), 440); SAME(offsetof(Problem, depths), 448);
+SAME(offsetof(Problem, roles), 400); SAME(offsetof(Problem, decision_sets), 408);
+SAME(offsetof(Problem, learners), 416); SAME(offsetof(Problem, learn_statistics), 424);
+SAME(offsetof(Problem, exchange), 432); SAME(offsetof(Problem, learn_bytes), 440); SAME(offsetof(Problem, depths), 448);
 SAME(offsetof(Problem, split_bits), 456); SAME(offsetof(Problem, needs_learners), 460);
 SAME(offsetof(Problem, linears), 464); SAME(offsetof(Problem, terms), 472); SAME(offsetof(Problem, linear_wakes), 480);
 SAME(offsetof(Problem, clauses), 488); SAME(offsetof(Problem, absorbed), 496); SAME(offsetof(Problem, links), 504);

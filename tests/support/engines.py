@@ -64,7 +64,8 @@ def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lam
 
 
 class OpenEngine(CpuEngine):
-    """For a FlatZinc text; its solutions have the values of all variables. `settings` are those of layout.Settings."""
+    """For a FlatZinc text; its solutions have the values of all variables. `settings` are those of layout.Settings;
+    every second learner has fused rows where they do not say so."""
 
     def __init__(self, text: str, simplify: bool = True, **settings: object):
         options = Options(arch="cpu", simplify=simplify)
@@ -72,7 +73,8 @@ class OpenEngine(CpuEngine):
         if settings.get("fused"):
             self.prepared = arranged(self.prepared)
         exports = np.arange(self.prepared.tnf.n_vars, dtype=np.int32)
-        super().__init__(self.prepared.tnf, exports, Settings(**settings))
+        by_turns = tuple(number % 2 == 0 for number in range(len(settings.get("roles", ()))))
+        super().__init__(self.prepared.tnf, exports, Settings(**{"fuses": by_turns, **settings}))
 
     def place(self, name: str) -> int:
         """The variable of the engine that stands for one of the model, where nothing was simplified away."""

@@ -31,7 +31,7 @@ from turbo_fzn.engine.cuda import devices
 from turbo_fzn.options.options import Options
 from turbo_fzn.options.spellings import no_such
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners
+from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners, with_rows_by_turns
 from turbo_fzn.tnf.language import TNF
 
 FREE_THREADS = 2
@@ -111,7 +111,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     if tnf.needs_learners:
         return _learners_alone(case, whole)
     gpu_methods = wanted_methods(options)
-    learners = tuple(learner for learner in wanted_roles if learner.role in gpu_methods)
+    learners = with_rows_by_turns(learner for learner in wanted_roles if learner.role in gpu_methods)
     if beside_gpu and machine.is_rank and not learners:
         engines = (GPU,)
     if CPU not in engines or options.cp_profiler:
@@ -143,7 +143,7 @@ def _hybrid(case: _Case) -> Decision:
 
 def _learners_alone(case: _Case, way: _Way) -> Decision:
     """The decision for a model of which other engines do not see every constraint."""
-    learners = choose_alone(case.options, way.threads, way.free, wanted_methods(case.options))
+    learners = with_rows_by_turns(choose_alone(case.options, way.threads, way.free, wanted_methods(case.options)))
     way = way._replace(threads=len(learners))
     reason = f"{_reason(case, way, way.threads)}; learners only, since a constraint is too large for rows"
     return _alike(case, CPU, way.threads, learners, _relaxation(case, (CPU,), way, way.threads), reason)

@@ -248,6 +248,14 @@ class Parcel(ctypes.Structure):
 
 
 @record()
+class LearnerSettings(ctypes.Structure):
+    """How a block searches if it learns."""
+
+    sets: i32  # bit s is set if it decides by DecisionSet s, in turn
+    is_fused: i32  # whether it has fused rows (tnf/fuse.py)
+
+
+@record()
 class RingSlot(ctypes.Structure):
     """A solution; followed by n_exports values of type bound_t."""
 
@@ -331,7 +339,7 @@ class Problem(ctypes.Structure):
     outputs: Strategy  # the output variables, as a list in strategy_vars
     roles: Annotated[pointer, "const i32"]  # for each block: its method if it learns, else METHOD_TREE
     decision_sets: Annotated[pointer, "const char"]  # for each variable: bit s is set if it is in DecisionSet s
-    decides: Annotated[pointer, "const i32"]  # for each block that learns: bit s is set if it uses DecisionSet s
+    learners: Annotated[pointer, "const LearnerSettings"]  # for each block
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # between learners (learn/exchange/exchange.h); null with fewer than two
     learn_bytes: i64  # of a learner's memory
