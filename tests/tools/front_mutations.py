@@ -60,10 +60,10 @@ SYMMETRY = [
          SWAPS),
     host("symmetry", "large values are compared", "symmetry/breaking.py",
          "domain.upper) <= LARGEST", "0) >= 0", ORDERS),
-    host("symmetry", "solutions are left out where several are wanted", "run/prepare.py",
+    host("symmetry", "solutions are left out where several are wanted", "run/policy.py",
          " and wanted == 1", "", ORDERS),
-    host("symmetry", "what a warm start suggests is left out", "run/prepare.py",
-         " and not has_warm_start(goal.annotations)", "", ORDERS),
+    host("symmetry", "what a warm start suggests is left out", "run/policy.py",
+         " and not _has_warm_start(goal.annotations)", "", ORDERS),
 ]  # fmt: skip
 
 TURNS = [

@@ -13,12 +13,10 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import replace
 from functools import cached_property
 from typing import Union
 
 from turbo_fzn.base.errors import UsageError
-from turbo_fzn.engine.variants import simplifies
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
@@ -52,8 +50,7 @@ class Run:
 
     def __init__(self, source: str | Model, options: Options, interrupt: Interrupt, started: float | None = None):
         check_names(options)
-        self.source, self.interrupt, self.started = source, interrupt, started
-        self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
+        self.source, self.options, self.interrupt, self.started = source, options, interrupt, started
         self.prepared: Prepared | None = None
         self.search: Search | None = None
         self.proving = Proving(self.options)
