@@ -352,7 +352,7 @@ struct Problem {
   Strategy outputs;                   // the output variables, as a list in strategy_vars
   const i32* roles;                   // for each block: its method if it learns, else METHOD_TREE
   const char* decision_sets;          // for each variable: bit s is set if it is in DecisionSet s
-  const i32* decides;                 // for each block that learns: bit s is set if it uses DecisionSet s
+  const LearnerSettings* learners;    // for each block
   LearnStatistics* learn_statistics;  // one a block
   char* exchange;                     // between learners (learn/exchange/exchange.h); null with fewer than two
   i64 learn_bytes;                    // of a learner's memory

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "8794330843832b94"
+#define ABI_DIGEST "e06f629498efbe3f"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -67,11 +67,13 @@ SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12); SAME(sizeof
 SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8); SAME(sizeof(Postbox), 64);
 SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64); SAME(offsetof(Posted, sequence), 0);
 SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16); SAME(offsetof(Posted, n_terms), 24);
-SAME(sizeof(Decision), BY_WIDTH(12, 24)); SAME(offsetof(Decision, lower), 0);
-SAME(offsetof(Decision, upper), BY_WIDTH(4, 8)); SAME(offsetof(Decision, var), BY_WIDTH(8, 16));
-SAME(sizeof(TrailEntry), BY_WIDTH(12, 24)); SAME(offsetof(TrailEntry, lower), 0);
-SAME(offsetof(TrailEntry, upper), BY_WIDTH(4, 8)); SAME(offsetof(TrailEntry, var), BY_WIDTH(8, 16));
-SAME(sizeof(Level), BY_WIDTH(48, 64)); SAME(offsetof(Level, lower), 0); SAME(offsetof(Level, upper), BY_WIDTH(8, 16));
+SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
+SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(Decision), BY_WIDTH(12, 24));
+SAME(offsetof(Decision, lower), 0); SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));
+SAME(offsetof(Decision, var), BY_WIDTH(8, 16)); SAME(sizeof(TrailEntry), BY_WIDTH(12, 24));
+SAME(offsetof(TrailEntry, lower), 0); SAME(offsetof(TrailEntry, upper), BY_WIDTH(4, 8));
+SAME(offsetof(TrailEntry, var), BY_WIDTH(8, 16)); SAME(sizeof(Level), BY_WIDTH(48, 64));
+SAME(offsetof(Level, lower), 0); SAME(offsetof(Level, upper), BY_WIDTH(8, 16));
 SAME(offsetof(Level, var), BY_WIDTH(16, 32)); SAME(offsetof(Level, pending), BY_WIDTH(20, 36));
 SAME(offsetof(Level, trail_start), BY_WIDTH(24, 40)); SAME(offsetof(Level, path_start), BY_WIDTH(28, 44));
 SAME(offsetof(Level, retired_start), BY_WIDTH(32, 48)); SAME(offsetof(Level, strategy), BY_WIDTH(36, 52));
@@ -140,9 +142,9 @@ SAME(offsetof(Problem, lns_percent), 340); SAME(offsetof(Problem, n_blocks), 344
 SAME(offsetof(Problem, use_weights), 348); SAME(offsetof(Problem, project), 352); SAME(offsetof(Problem, methods), 356);
 SAME(offsetof(Problem, n_hints), 360); SAME(offsetof(Problem, n_linears), 364); SAME(offsetof(Problem, n_terms), 368);
 SAME(offsetof(Problem, n_links), 372); SAME(offsetof(Problem, most_terms), 376); SAME(offsetof(Problem, outputs), 384);
-SAME(offsetof(Problem, roles), 400); SAME(offsetof(Problem, decision_sets), 408); SAME(offsetof(Problem, decides), 416);
-SAME(offsetof(Problem, learn_statistics), 424); SAME(offsetof(Problem, exchange), 432);
-SAME(offsetof(Problem, learn_bytes), 440); SAME(offsetof(Problem, depths), 448);
+SAME(offsetof(Problem, roles), 400); SAME(offsetof(Problem, decision_sets), 408);
+SAME(offsetof(Problem, learners), 416); SAME(offsetof(Problem, learn_statistics), 424);
+SAME(offsetof(Problem, exchange), 432); SAME(offsetof(Problem, learn_bytes), 440); SAME(offsetof(Problem, depths), 448);
 SAME(offsetof(Problem, split_bits), 456); SAME(offsetof(Problem, needs_learners), 460);
 SAME(offsetof(Problem, linears), 464); SAME(offsetof(Problem, terms), 472); SAME(offsetof(Problem, linear_wakes), 480);
 SAME(offsetof(Problem, clauses), 488); SAME(offsetof(Problem, absorbed), 496); SAME(offsetof(Problem, links), 504);

@@ -304,15 +304,11 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py). Every second one has, since neither way is better on all
-// models: with fewer variables a learner is faster, with more its clauses can be stronger. The members of a team come
-// again after an odd number of others (turbo_fzn/run/roles.py), so this halves each of them.
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py), as the host has decided. Not where its conclusions are
+// logged.
 DEVICE bool has_fused_rows(const Block& b) {
-  i32 number = 0;  // among the learners
-  for (i32 other = 0; other < b.index; ++other) number += is_learner(b.problem, other);
-  bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
-  if (IS_LOGGED) return false;
-  return may && number % 2 == 0;
+  bool may = !IS_LOGGED && !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  return may && b.problem->learners[b.index].is_fused;
 }
 
 // The model of this learner: a copy, which may be without fused rows, and has room for posted ones.

@@ -37,8 +37,8 @@ from turbo_fzn.base.errors import TurboError
 from turbo_fzn.options.limits import integer, integer_within
 from turbo_fzn.options.options import Options
 from turbo_fzn.report.plot import draw
+from turbo_fzn.run.answer.outcome import CLOSED, Finished, Sample, Solution
 from turbo_fzn.run.driver import events_of
-from turbo_fzn.run.outcome import CLOSED, Finished, Sample, Solution
 from turbo_fzn.run.prepared import Prepared
 
 TIMES = (1, 5, *milestones.TIMES)

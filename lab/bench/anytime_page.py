@@ -14,7 +14,7 @@ from turbo_fzn.report.axes import Axis, time_axis
 from turbo_fzn.report.charts import Lines, draw_counts, draw_profile, draw_scatter, draw_seeds, seed_entries
 from turbo_fzn.report.html import balanced, document, figure, key, wide_table
 from turbo_fzn.report.plot import SINCE, draw_bars, entries_of
-from turbo_fzn.run.outcome import CLOSED
+from turbo_fzn.run.answer.outcome import CLOSED
 
 NEAR = 1.0  # per cent
 Peers = dict[str, dict[str, str]]

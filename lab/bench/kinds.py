@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeGuard
 from lab.bench import integer, plain, structured
 from turbo_fzn.interface.api import Result, solve_model
 from turbo_fzn.interface.flattening import flatten
-from turbo_fzn.run.outcome import CLOSED
+from turbo_fzn.run.answer.outcome import CLOSED
 
 PAGE = Path("docs/measurements/kinds.md")
 SEED = 1

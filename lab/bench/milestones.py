@@ -10,7 +10,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from lab.bench.curves import Curve, gap_of
-from turbo_fzn.run.outcome import CLOSED
+from turbo_fzn.run.answer.outcome import CLOSED
 
 TIMES = (20, 60, 300, 1200)  # seconds
 HEAD = ("after", "proved", "solved", "best known", "gap to the bound", "gap to the best")

@@ -28,10 +28,10 @@ from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.options.limits import integer
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.answer.outcome import Finished, Solution
+from turbo_fzn.run.answer.statistics import SUBPROBLEMS, camel
 from turbo_fzn.run.driver import events_of
-from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.report import SUBPROBLEMS, camel
 
 PEER_SPEED = "nodes_per_s"
 PREPARATION = ("parse", "lower", "simplify", "root")  # statistics of so many seconds

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from turbo_fzn.run.outcome import CLOSED
+from turbo_fzn.run.answer.outcome import CLOSED
 
 
 @dataclass

@@ -21,7 +21,7 @@ from support.oracle import all_solutions
 from support.places import DATA
 from turbo_fzn import solve_text
 from turbo_fzn.read.model import Model
-from turbo_fzn.run.outcome import Core
+from turbo_fzn.run.answer.outcome import Core
 
 INFEASIBLE = {path.stem: path for path in sorted((DATA / "infeasible").glob("*.mzn"))}
 

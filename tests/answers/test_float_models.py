@@ -25,7 +25,7 @@ from turbo_fzn.lower.float_table import PARTIAL
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.predicates.floats import FLOATS
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.output import float_text
+from turbo_fzn.run.answer.output import float_text
 from turbo_fzn.tnf import text
 
 

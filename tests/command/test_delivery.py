@@ -175,7 +175,7 @@ def test_what_a_library_prints_is_not_among_the_answers(tmp_path, module):
 
 # ---- stops that come early
 
-MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.output", "argparse")
+MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.answer.output", "argparse")
 
 
 @pytest.mark.covers("T3", "T4", "T5")
@@ -206,7 +206,7 @@ def write(*others):
 
 @pytest.mark.covers("T5", "T7", "O10")
 def test_a_signal_behind_the_answer_of_a_spent_limit_gives_no_other_one(tmp_path):
-    late = sabotage(tmp_path, "turbo_fzn.run.output", LATE_SIGNAL)
+    late = sabotage(tmp_path, "turbo_fzn.run.answer.output", LATE_SIGNAL)
     assert run("-t", -1, write(tmp_path, golomb(12)), PYTHONPATH=late).text == "=====UNKNOWN=====\n"
 
 

@@ -15,8 +15,8 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.options import spellings
 from turbo_fzn.options.options import parse_arguments
 from turbo_fzn.options.spellings import translate
-from turbo_fzn.run import turbo_statistics
-from turbo_fzn.run.glossary import GLOSSARY
+from turbo_fzn.run.answer import turbo_statistics
+from turbo_fzn.run.answer.glossary import GLOSSARY
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.version import __version__
 

@@ -30,9 +30,9 @@ from support.sabotage import sabotage
 from support.warm import ask, server
 from support.xcsp3_unnamed import GOALS, UNNAMED
 from turbo_fzn.options.options import Options
-from turbo_fzn.run import json_stream
-from turbo_fzn.run.glossary import GLOSSARY, LEARNED
-from turbo_fzn.run.outcome import Sample
+from turbo_fzn.run.answer import json_stream
+from turbo_fzn.run.answer.glossary import GLOSSARY, LEARNED
+from turbo_fzn.run.answer.outcome import Sample
 
 STATUSES = {"ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE", "UNBOUNDED", "UNKNOWN", "ERROR"}
 FIELDS = {  # beside the type, as docs/guide/json.md has them; those that may be missing are marked

@@ -15,7 +15,7 @@ from support import mpi
 from support.command import MARKERS, golomb, grid, one_solution_soon, value, wait_until, write
 from support.command import run as run_alone
 from support.places import CORPUS
-from turbo_fzn.run.glossary import GLOSSARY, RANKED, SHARED
+from turbo_fzn.run.answer.glossary import GLOSSARY, RANKED, SHARED
 
 pytestmark = mpi.needs_mpi
 

@@ -26,7 +26,7 @@ from turbo_fzn.base.progress import ERASE, Stage, line
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
-from turbo_fzn.run import live
+from turbo_fzn.run.answer import live
 
 
 class Terminal(io.StringIO):

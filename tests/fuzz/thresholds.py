@@ -280,7 +280,8 @@ KEPT: dict[str, str] = {
         engine.logged
         run.policy.GPU_LNS_PERCENT
         run.engines.UNLIMITED
-        run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.live tnf.text run.answers""",
+        run.policy.THREADS_LEFT run.policy.MOST_THREADS run.engines.SEEDS_APART run.answer.live tnf.text
+        run.answer.selection""",
     "of models with floats, which have kinds of their own": """
         bounds.reals.envelopes.LARGEST_FACTOR bounds.search.spatial bounds.reals.certificate bounds.reals.elimination
         bounds.reals.enclosure lower.constraints_float

@@ -40,7 +40,7 @@ from turbo_fzn.process.streams import keep_libraries_out
 keep_libraries_out()  # HiGHS greets
 from turbo_fzn.engine.layout.layout import Settings
 for seed in (1, 2):
-    settings = Settings(blocks=2, seed=seed, roles=("prover", "finder"))
+    settings = Settings(blocks=2, seed=seed, roles=("prover", "finder"), fuses=(True, False))
     engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 2000)
     assert engine.problem.n_links > 5
 print("done")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 from random import Random
 
-import numpy as np
 import pytest
 
 from support import naive
@@ -16,7 +15,6 @@ from support.corpus import EXPECTED, text_of
 from support.engines import OpenEngine
 from support.lone_rows import cpu_rows
 from turbo_fzn import solve_text
-from turbo_fzn.engine.abi.abi import LEARNERS, METHODS, Problem
 from turbo_fzn.tnf import linear_rows
 
 WITH_LINKS = ("crossword", "rota", "rucksack", "toll_roads")
@@ -87,19 +85,9 @@ def test_the_variant_unfused_has_ternary_rows():
     assert usual.statistics["nogoods"] != unfused.statistics["nogoods"]
 
 
-def fused_among(roles: list[str]) -> list[bool]:
-    """Which blocks with these methods learn with fused rows."""
-    numbers = np.array([METHODS.index(role) for role in roles], np.int32)
-    problem = Problem(roles=numbers.ctypes.data)
-    return [bool(cpu_rows(32).learns_with_fused_rows(ctypes.byref(problem), block)) for block in range(len(roles))]
-
-
-@pytest.mark.parametrize("others", [0, 1, 3])
-def test_one_that_is_alone_has_fused_rows(others):
-    assert fused_among(["tree"] * others + ["soloist"])[-1]
-
-
-def test_of_several_learners_half_have_fused_rows_in_each_role():
-    has_them = fused_among(["tree", *LEARNERS, *LEARNERS])[1:]
-    assert [a != b for a, b in zip(has_them, has_them[len(LEARNERS) :])] == [True] * len(LEARNERS)
-    assert sum(has_them) == len(LEARNERS)
+@pytest.mark.parametrize("fuses", [(), (True, False, False), (False, True, True)])
+def test_learners_have_fused_rows_as_the_settings_say(fuses):
+    """Every second one had, whatever its host knew."""
+    engine = OpenEngine(NO_SUM, blocks=5, roles=("prover", "finder", "finder"), fuses=fuses, learn_bytes=2**20)
+    has_them = [cpu_rows(32).learns_with_fused_rows(ctypes.byref(engine.problem), block) for block in (2, 3, 4)]
+    assert has_them == [int(fused) for fused in fuses or (True, True, True)]

@@ -22,7 +22,7 @@ from turbo_fzn.ranks import world
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import engines
-from turbo_fzn.run.glossary import GLOSSARY, HYBRID
+from turbo_fzn.run.answer.glossary import GLOSSARY, HYBRID
 from turbo_fzn.run.prepare import prepare
 
 # Of a test that orders faults, which a real GPU has not when it is told to.

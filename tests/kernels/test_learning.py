@@ -261,7 +261,7 @@ def test_the_bound_that_a_learner_has_at_level_0_is_told_at_once():
 
 
 def test_learners_hear_of_each_others_clauses():
-    settings = Settings(blocks=2, seed=1, roles=("prover", "finder"))
+    settings = Settings(blocks=2, seed=1, roles=("prover", "finder"), fuses=(True, False))
     engine = search_for_ever(settings, lambda engine: engine.statistics()["heard"] > 100)
     assert engine.statistics()["told"] > 0 and engine.statistics()["heard"] > 100
 

@@ -23,8 +23,8 @@ from turbo_fzn.engine import variants as engine_variants
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.answer.outcome import Solution
 from turbo_fzn.run.driver import events_of
-from turbo_fzn.run.outcome import Solution
 
 USUAL = ("default", "sort=operator", "sort=none+unsimplified")  # whose kernels are those of any run
 

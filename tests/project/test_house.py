@@ -44,7 +44,17 @@ BOUNDS_FLOORS = (
     ("search",),
     ("thread",),
 )
-FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS, "bounds": BOUNDS_FLOORS}
+RUN_FLOORS = (
+    ("prepared", "machine", "roles", "projection", "refinement", "interruptible", "exact", "proving"),
+    ("answer", "arrangement", "policy", "presolve", "profiler"),
+    ("judge", "prepare"),
+    ("bounding", "unbounded"),
+    ("real_bounding", "turns"),
+    ("engines",),
+    ("search",),
+    ("driver",),
+)
+FLOORS = {"": PACKAGE_FLOORS, "engine": ENGINE_FLOORS, "bounds": BOUNDS_FLOORS, "run": RUN_FLOORS}
 
 
 # What the check of solutions may know beside itself: nothing of the way to a solution but the parsed model, and the

@@ -10,7 +10,7 @@ from support.warm import ask
 from turbo_fzn.command import reference
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options.options import ACTIONS, OPTIONS, metavar_of
-from turbo_fzn.run.glossary import GLOSSARY, GPU, HYBRID, RANKED, SHARED, names_of
+from turbo_fzn.run.answer.glossary import GLOSSARY, GPU, HYBRID, RANKED, SHARED, names_of
 
 NAMES = {name for entry in GLOSSARY for name in names_of(entry)}
 RUNS = (

@@ -21,8 +21,9 @@ from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.outcome import SearchEvent
-from turbo_fzn.run.prepare import arranged, prepare
+from turbo_fzn.run.answer.outcome import SearchEvent
+from turbo_fzn.run.arrangement import arranged
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.search import Search
 
@@ -31,7 +32,7 @@ MOST_FOUND = 1_000_000  # solutions; no test has so many
 
 def search(prepared: Prepared, options: Options, interrupt: Interrupt) -> Iterator[SearchEvent]:
     """Solves a prepared model, and gives back what that holds."""
-    with closing(Search(prepared, options, interrupt)) as begun:
+    with closing(Search(arranged(prepared), options, interrupt)) as begun:
         yield from begun.events()
 
 
@@ -63,7 +64,8 @@ def drain(engine: Engine, pause: float = 0.0, enough: Callable[[], object] = lam
 
 
 class OpenEngine(CpuEngine):
-    """For a FlatZinc text; its solutions have the values of all variables. `settings` are those of layout.Settings."""
+    """For a FlatZinc text; its solutions have the values of all variables. `settings` are those of layout.Settings;
+    every second learner has fused rows where they do not say so."""
 
     def __init__(self, text: str, simplify: bool = True, **settings: object):
         options = Options(arch="cpu", simplify=simplify)
@@ -71,7 +73,8 @@ class OpenEngine(CpuEngine):
         if settings.get("fused"):
             self.prepared = arranged(self.prepared)
         exports = np.arange(self.prepared.tnf.n_vars, dtype=np.int32)
-        super().__init__(self.prepared.tnf, exports, Settings(**settings))
+        by_turns = tuple(number % 2 == 0 for number in range(len(settings.get("roles", ()))))
+        super().__init__(self.prepared.tnf, exports, Settings(**{"fuses": by_turns, **settings}))
 
     def place(self, name: str) -> int:
         """The variable of the engine that stands for one of the model, where nothing was simplified away."""

@@ -111,8 +111,8 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | 
     problem = problem_on_cpu(layout, common)
     watches = layout.watches_of_learners()
     point_to(problem, watches)
-    decided = layout.decides(), layout.decision_sets()
-    problem.decides, problem.decision_sets = (array.ctypes.data for array in decided)
+    decided = layout.learners(), layout.decision_sets()
+    problem.learners, problem.decision_sets = (array.ctypes.data for array in decided)
     if fused:
         arrays = fused_rows.pack(fused, tnf.n_vars)
         point_to(problem, arrays)

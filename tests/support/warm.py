@@ -24,9 +24,9 @@ from support.command import PATIENCE, Answer, environment, read
 from support.places import TESTS
 
 LONGEST = 1 << 16  # bytes of a question
-IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.outcome run.output
-run.policy run.prepare run.search read.flatzinc read.languages report.recorder bounds.thread.relaxation_thread
-tnf.text""".split()  # what runs import late
+IMPORTED = """command.answering command.cli run.bounding run.driver run.engines run.judge run.answer.outcome
+run.answer.output run.policy run.prepare run.search read.flatzinc read.languages report.recorder
+bounds.thread.relaxation_thread tnf.text""".split()  # what runs import late
 
 
 class Server:

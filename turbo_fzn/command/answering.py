@@ -14,12 +14,12 @@ from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.stopping import LastCall
 from turbo_fzn.ranks.world import is_launched
 from turbo_fzn.report import listener
+from turbo_fzn.run.answer.outcome import Finished, Sample, SearchEvent, Solution
+from turbo_fzn.run.answer.output import MiniZincStyle
+from turbo_fzn.run.answer.styles import style_of
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import Finished, Sample, SearchEvent, Solution
-from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.policy import advice
 from turbo_fzn.run.prepared import Prepared
-from turbo_fzn.run.styles import style_of
 
 if TYPE_CHECKING:  # imported where reasons are wanted
     from turbo_fzn.explain.explainer import Explainer

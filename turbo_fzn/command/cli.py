@@ -26,7 +26,7 @@ from turbo_fzn.process.leaving import before_leaving, leave_process
 from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_signals, let_signals_in
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import check_proof_names, forget_proof, model_of_proof, refuse_overwriting, refuse_same
-from turbo_fzn.run import output, styles
+from turbo_fzn.run.answer import output, styles
 
 STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
 LONG_READ_BYTES = 500_000  # a larger model takes as long to read as a GPU takes to initialise: tenths of a second

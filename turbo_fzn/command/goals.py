@@ -21,8 +21,8 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.options.settings import DEFAULTS
 from turbo_fzn.ranks.world import is_launched
 from turbo_fzn.read.several import Several, with_declared
+from turbo_fzn.run.answer.outcome import Finished, Solution
 from turbo_fzn.run.driver import Event, Run
-from turbo_fzn.run.outcome import Finished, Solution
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import refuse_in_xcsp3
 
@@ -36,8 +36,7 @@ class GoalRun(Run):
     """A run whose answers are the front, or the best in one goal after the other."""
 
     def __init__(self, run: Run, several: Several):
-        super().__init__(run.source, run.options, run.interrupt, run.started)
-        self.parse_seconds = run.parse_seconds
+        super().__init__(run.source if run.model is None else run.model, run.options, run.interrupt, run.started)
         self.asked = several
         self._asker: Asker | None = None
         self._told = 0
@@ -47,7 +46,7 @@ class GoalRun(Run):
             raise UsageError("several objectives are searched by one process, not by ranks")
 
     def prepare(self, for_once: bool = False) -> Prepared:
-        parsed = self.read()
+        parsed = self.model
         if parsed is None:
             raise UsageError("several objectives: a model in ternary normal form has no variables with names")
         if self.options.project is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from turbo_fzn.base import progress
 from turbo_fzn.base.errors import InternalError, TurboError, one_line
 from turbo_fzn.process import streams
-from turbo_fzn.run import styles
+from turbo_fzn.run.answer import styles
 from turbo_fzn.version import __version__
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
     set_up_logging(options.verbose)
     logger = log()
     if options.json_stream:
-        from turbo_fzn.run.json_stream import Warnings
+        from turbo_fzn.run.answer.json_stream import Warnings
 
         _of_run.append(Warnings())
     if options.log_file is not None:

@@ -15,7 +15,7 @@ from turbo_fzn.command.manual import TAKE_FOLDER, VARIABLES
 from turbo_fzn.options.configuration import STD_FLAGS
 from turbo_fzn.options.limits import LIMITS
 from turbo_fzn.options.options import ACTIONS, EXIT, Row, grouped, help_of, metavar_of
-from turbo_fzn.run.glossary import GLOSSARY
+from turbo_fzn.run.answer.glossary import GLOSSARY
 
 HEAD = """\
 # Flags and statistics

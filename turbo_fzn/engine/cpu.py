@@ -151,7 +151,7 @@ class CpuEngine:
             "learn_statistics": self.learn_statistics,
             "depths": first_depths(),
             "roles": layout.roles(),
-            "decides": layout.decides(),
+            "learners": layout.learners(),
             "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),

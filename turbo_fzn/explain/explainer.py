@@ -26,9 +26,9 @@ from turbo_fzn.explain.quickxplain import Members, minimal
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Goal, Model, Ref
+from turbo_fzn.run.answer.outcome import Core, Finished, Solution
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.judge import CHECK_LIMIT
-from turbo_fzn.run.outcome import Core, Finished, Solution
 
 log = logging.getLogger("turbo_fzn")
 

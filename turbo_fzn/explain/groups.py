@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from turbo_fzn.check.checker import show
 from turbo_fzn.read.model import Call, Constraint, Model
-from turbo_fzn.run.outcome import Named
+from turbo_fzn.run.answer.outcome import Named
 
 CONSTRAINT_NAME = "mzn_constraint_name"
 _BINDING = re.compile(r"[^|;=]+=[^|;=]*")  # the value of a loop, as in i=1

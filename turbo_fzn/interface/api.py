@@ -29,9 +29,9 @@ from turbo_fzn.read.files import check_proof_names, forget_proof
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model
 from turbo_fzn.report.record import Record
+from turbo_fzn.run.answer.outcome import CLOSED, Core, Finished, Solution
+from turbo_fzn.run.answer.output import MiniZincStyle
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.outcome import CLOSED, Core, Finished, Solution
-from turbo_fzn.run.output import MiniZincStyle
 from turbo_fzn.run.prepared import Prepared
 
 

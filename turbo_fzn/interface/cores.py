@@ -24,7 +24,7 @@ from turbo_fzn.interface.building import Builder
 from turbo_fzn.options.settings import options_of
 from turbo_fzn.read.languages import parse_named
 from turbo_fzn.read.model import Model as ParsedModel
-from turbo_fzn.run.outcome import Core
+from turbo_fzn.run.answer.outcome import Core
 
 
 class Cores:

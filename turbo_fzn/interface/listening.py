@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Union
 
-from turbo_fzn.run.outcome import Finished, Sample, Solution
-from turbo_fzn.run.output import value_of
+from turbo_fzn.run.answer.outcome import Finished, Sample, Solution
+from turbo_fzn.run.answer.output import value_of
 
 Values = dict[str, object]  # output name -> bool, int, float or flat list
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turbo_fzn.options.options import Options
-    from turbo_fzn.run.outcome import SearchEvent
+    from turbo_fzn.run.answer.outcome import SearchEvent
 
 
 def listener(options: Options, sense: int) -> Callable[[SearchEvent], object]:

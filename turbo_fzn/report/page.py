@@ -17,7 +17,7 @@ from turbo_fzn.report.axes import plain_number
 from turbo_fzn.report.html import document, figure, row, table
 from turbo_fzn.report.plot import draw, draw_bars, draw_line
 from turbo_fzn.report.record import Record
-from turbo_fzn.run.live import bounds, count
+from turbo_fzn.run.answer.live import bounds, count
 from turbo_fzn.version import __version__
 
 MOST_ROWS = 500  # of the table of solutions; the first and the last ones

@@ -13,7 +13,7 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.options.options import Options
 from turbo_fzn.report.origin import origin_of
 from turbo_fzn.report.record import Record
-from turbo_fzn.run.outcome import Finished, SearchEvent
+from turbo_fzn.run.answer.outcome import Finished, SearchEvent
 
 log = logging.getLogger("turbo_fzn")
 

@@ -113,6 +113,10 @@ class Bounding:
         """The least sense * objective that does not improve on the best solution."""
         return self.tnf.sense * self.tnf.better_than(best) + 1
 
+    def statistics(self) -> dict[str, int]:
+        """The counts of the relaxation under their names in the statistics of a run."""
+        return {"infeasiblePrograms": self.beside.n_rays, "infeasibleProgramsRefused": self.beside.n_refused}
+
     def halt(self) -> None:
         """Asks the relaxation to stop; see Bounder.stop."""
         self.beside.stop()

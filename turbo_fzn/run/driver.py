@@ -13,18 +13,18 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import replace
+from functools import cached_property
 from typing import Union
 
 from turbo_fzn.base.errors import UsageError
-from turbo_fzn.engine.variants import simplifies
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.files import suffix_of
 from turbo_fzn.read.model import Model
 from turbo_fzn.read.several import Several, several_of, without_several
-from turbo_fzn.run.live import sample_seconds
-from turbo_fzn.run.outcome import Finished, SearchEvent
+from turbo_fzn.run.answer.live import sample_seconds
+from turbo_fzn.run.answer.outcome import Finished, SearchEvent
+from turbo_fzn.run.arrangement import arranged
 from turbo_fzn.run.policy import check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared
@@ -50,8 +50,7 @@ class Run:
 
     def __init__(self, source: str | Model, options: Options, interrupt: Interrupt, started: float | None = None):
         check_names(options)
-        self.source, self.interrupt, self.started = source, interrupt, started
-        self.options = replace(options, simplify=options.simplify and simplifies(options.variant))
+        self.source, self.options, self.interrupt, self.started = source, options, interrupt, started
         self.prepared: Prepared | None = None
         self.search: Search | None = None
         self.proving = Proving(self.options)
@@ -59,11 +58,18 @@ class Run:
         self.sample_seconds = sample_seconds(options)
         self.parse_seconds: float | None = None  # None where no file was parsed
 
-    def read(self) -> Model | None:
-        """The parsed model, which is the source from now on; None of a model in ternary normal form. Raises the errors
-        of the file or the model."""
-        if not isinstance(self.source, str):
-            return self.source
+    @cached_property
+    def model(self) -> Model | None:
+        """The parsed model, of which constants are no objectives; None of a model in ternary normal form. Raises the
+        errors of the file or the model."""
+        model = self._parsed() if isinstance(self.source, str) else self.source
+        several = None if model is None else several_of(model)
+        if model is None or several is None or several.goals:
+            return model
+        return without_several(model)  # every solution is a best one
+
+    def _parsed(self) -> Model | None:
+        assert isinstance(self.source, str), "a file"
         if suffix_of(self.source) == ".tnf":
             return None
         from turbo_fzn.read.languages import parse_file
@@ -73,7 +79,6 @@ class Run:
         self.parse_seconds = time.monotonic() - start
         sizes = len(model.variables), len(model.constraints), len(model.text) / 1e6
         log.info("parse: %.2f s, %d variables, %d constraints, %.1f MB", self.parse_seconds, *sizes)
-        self.source = model
         return model
 
     def several(self) -> Several | None:
@@ -84,16 +89,12 @@ class Run:
             raise UsageError("--lexicographic and --front exclude each other")
         if options.front is not None or options.lexicographic is not None:
             return Several((options.front or options.lexicographic or "").split(","), options.front is not None)
-        model = self.read()
-        several = None if model is None else several_of(model)
-        if model is not None and several is not None and not several.goals:
-            self.source, several = without_several(model), None  # every solution is a best one
-        return several
+        return None if self.model is None else several_of(self.model)
 
     def prepare(self, for_once: bool = True) -> Prepared:
         """The model at its root fixpoint; `for_once` as of prepare.prepare. Raises Interrupted, and the errors of the
         file or the model."""
-        model = self.read()
+        model = self.model
         prepared = self._read_tnf() if model is None else prepare(model, self.options, self.interrupt, for_once)
         if self.parse_seconds is not None:
             prepared.times["parseTime"] = self.parse_seconds
@@ -112,12 +113,13 @@ class Run:
         return settle_root(Prepared(tnf), self.interrupt)
 
     def events(self) -> Generator[Event, None, None]:
-        """The events described above. Prepares the model unless `prepare` has; the search begins after the first
-        event."""
+        """The events described above. Prepares the model unless `prepare` has; behind the first event, the model is
+        arranged, and the search begins."""
         prepared = self.prepared or self.prepare()
         yield prepared
+        self.prepared = prepared = arranged(prepared)
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
-        self.proving.begin(self.search.prepared.tnf)
+        self.proving.begin(prepared.tnf)
         for event in self.search.events():
             self.is_finished = isinstance(event, Finished)
             yield event

@@ -140,6 +140,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         methods=decision.methods,
         roles=tuple(learner.role for learner in learners),
         decides=tuple(learner.sets for learner in learners),
+        fuses=tuple(learner.fused for learner in learners),
         learn_bytes=None if memory is None else memory // max(len(learners), 1),
         posts=decision.relaxation is not None,
         subproblems=options.subproblems,

@@ -21,7 +21,7 @@ from turbo_fzn.base.errors import InternalError
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.options.options import Options
-from turbo_fzn.run.answers import narrowest
+from turbo_fzn.run.answer.selection import narrowest
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import Output

@@ -1,7 +1,8 @@
 """Default choices of a run: engines, number of threads, and search methods.
 
-`decide` makes all of them, once for each search, as a `Decision` that does not change; `-v` prints it with its reason.
-Options take precedence; the rest depends on the model and the machine:
+`plan` makes those that the lowering of a model needs, as a `Plan`. `decide` makes all others, once for each search, as
+a `Decision` that does not change; `-v` prints it with its reason. Options take precedence; the rest depends on the
+model and the machine:
 
 * A search annotation is followed by one thread; in optimisation, by a learner (roles.py).
 * If all or several solutions are wanted, one thread enumerates them, always in the same order.
@@ -30,8 +31,10 @@ from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cuda import devices
 from turbo_fzn.options.options import Options
 from turbo_fzn.options.spellings import no_such
+from turbo_fzn.ranks.world import world
+from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners
+from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners, with_rows_by_turns
 from turbo_fzn.tnf.language import TNF
 
 FREE_THREADS = 2
@@ -43,6 +46,21 @@ SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single 
 ON_CPU_ONLY = frozenset(["repair"])  # of the methods that do not learn (kernels/repair/state.h)
 RESTARTS = {"weighted", "annotated"}  # without the tree, one of them completes the proof
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
+
+
+class Plan(NamedTuple):
+    """The choices for a model before it is lowered.
+
+    `simplifies`: by the simplifier; `breaks_symmetry`: rows leave one solution of each class (symmetry/);
+    `may_stand_alone`: a wide row may take the place of ternary rows (lower/inner.py), which learners alone can search;
+    `closes_octagons`, `closes_holes`: the root is tightened by octagons, and by holes of domains.
+    """
+
+    simplifies: bool
+    breaks_symmetry: bool
+    may_stand_alone: bool
+    closes_octagons: bool
+    closes_holes: bool
 
 
 class Relaxation(NamedTuple):
@@ -95,6 +113,41 @@ class _Way(NamedTuple):
     free: bool
 
 
+def plan(model: Model, options: Options, for_once: bool) -> Plan:
+    """The choices for a model before it is lowered; `for_once`: it will be searched with these options only."""
+    return Plan(
+        options.simplify and variants.simplifies(options.variant),
+        breaks_symmetry(model, options),
+        for_once and _learners_are_enough(options),
+        variants.closes_octagons(options.variant),
+        variants.has_holes(options.variant),
+    )
+
+
+def breaks_symmetry(model: Model, options: Options) -> bool:
+    """Whether symmetries are to be broken: one solution is enough, and there is no warm start, whose solution may not
+    be the least of its class."""
+    goal = model.goal or Goal("satisfy", None, [], 0)
+    wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
+    is_left_to_us = options.symmetry == "auto" and options.free_search and not _has_warm_start(goal.annotations)
+    is_told = options.cp_profiler is None and options.proof is None  # a proof knows nothing of symmetries
+    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
+
+
+def _has_warm_start(annotation: object) -> bool:
+    if isinstance(annotation, Call):
+        return annotation.name.startswith("warm_start") or _has_warm_start(annotation.args)
+    return isinstance(annotation, list) and any(map(_has_warm_start, annotation))
+
+
+def _learners_are_enough(options: Options) -> bool:
+    """Whether learners on the CPU are enough: nothing in the options needs another engine, as the search for further
+    optimal solutions does."""
+    needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world() or options.optimal_limit() != 1
+    learners = choose_alone(options, 1, True, wanted_methods(options))
+    return bool(learners) and options.arch in ("auto", "cpu") and not needs_rows
+
+
 def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decision:
     """The decision for a search. `wanted` is the number of solutions of a satisfaction model (0: all), or of optimal
     solutions in the search for these. Raises UsageError for an unknown method or role."""
@@ -111,7 +164,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
     if tnf.needs_learners:
         return _learners_alone(case, whole)
     gpu_methods = wanted_methods(options)
-    learners = tuple(learner for learner in wanted_roles if learner.role in gpu_methods)
+    learners = with_rows_by_turns(learner for learner in wanted_roles if learner.role in gpu_methods)
     if beside_gpu and machine.is_rank and not learners:
         engines = (GPU,)
     if CPU not in engines or options.cp_profiler:
@@ -143,7 +196,7 @@ def _hybrid(case: _Case) -> Decision:
 
 def _learners_alone(case: _Case, way: _Way) -> Decision:
     """The decision for a model of which other engines do not see every constraint."""
-    learners = choose_alone(case.options, way.threads, way.free, wanted_methods(case.options))
+    learners = with_rows_by_turns(choose_alone(case.options, way.threads, way.free, wanted_methods(case.options)))
     way = way._replace(threads=len(learners))
     reason = f"{_reason(case, way, way.threads)}; learners only, since a constraint is too large for rows"
     return _alike(case, CPU, way.threads, learners, _relaxation(case, (CPU,), way, way.threads), reason)

@@ -16,22 +16,19 @@ from turbo_fzn.base import progress
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import library
-from turbo_fzn.engine.variants import BITSETS, closes_octagons, has_holes
+from turbo_fzn.engine.variants import BITSETS
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.ranks.world import world
-from turbo_fzn.read.model import Call, Goal, Model
+from turbo_fzn.read.model import Model
 from turbo_fzn.run.interruptible import call_kernels
-from turbo_fzn.run.policy import wanted_methods
+from turbo_fzn.run.policy import plan
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.presolve import Presolve
 from turbo_fzn.run.projection import names_of, projected
-from turbo_fzn.run.roles import NO_BOUNDS, can_learn, choose_alone, obstacle_to_learning, unbounded
+from turbo_fzn.run.roles import NO_BOUNDS, can_learn, obstacle_to_learning, unbounded
 from turbo_fzn.tnf import octagon
-from turbo_fzn.tnf.arrange import arrange
 from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.reconstruction import moved, of_itself
 from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
@@ -48,11 +45,11 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     if options.project is not None:
         model = projected(model, names_of(options.project))
     start = time.monotonic()
-    orders = symmetries(model) if breaks_symmetry(model, options) else []
-    alone = for_once and may_stand_alone(options)
-    lowered = lower(model, options.simplify, orders, alone)
+    chosen = plan(model, options, for_once)
+    orders = symmetries(model) if chosen.breaks_symmetry else []
+    lowered = lower(model, chosen.simplifies, orders, chosen.may_stand_alone)
     if lowered.tnf.needs_learners and not can_learn(lowered.tnf, options):
-        lowered = lower(model, options.simplify, orders)
+        lowered = lower(model, chosen.simplifies, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)
@@ -64,15 +61,15 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         "loweredPropagators": lowered.tnf.n_rows,
     }
     prepared = Prepared(lowered.tnf, model, lowered.origin, times=times, sizes=sizes)
-    if options.simplify and not lowered.tnf.infeasible:
+    if chosen.simplifies and not lowered.tnf.infeasible:
         make_smaller(prepared, options, interrupt)
         log_phase("simplify", time.monotonic() - start, prepared.tnf)
     times["simplifyTime"] = time.monotonic() - start
     settle_root(prepared, interrupt)
     solve_equations(prepared, interrupt)
-    if closes_octagons(options.variant):
+    if chosen.closes_octagons:
         close_octagons(prepared, interrupt)
-    if has_holes(options.variant):
+    if chosen.closes_holes:
         close_holes(prepared, interrupt)
     report_obstacle(prepared, options)
     return prepared
@@ -152,34 +149,10 @@ def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:
     log_phase("octagon", time.monotonic() - start, tnf)
 
 
-def may_stand_alone(options: Options) -> bool:
-    """Whether learners on the CPU are enough: nothing in the options needs another engine, as the search for further
-    optimal solutions does."""
-    needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world() or options.optimal_limit() != 1
-    learners = choose_alone(options, 1, True, wanted_methods(options))
-    return bool(learners) and options.arch in ("auto", "cpu") and not needs_rows
-
-
 def symmetries(model: Model) -> list[Order]:
     from turbo_fzn.symmetry.breaking import leaders  # only here: few runs look for them
 
     return leaders(model)
-
-
-def breaks_symmetry(model: Model, options: Options) -> bool:
-    """Whether symmetries are to be broken: one solution is enough, and there is no warm start, whose solution may not
-    be the least of its class."""
-    goal = model.goal or Goal("satisfy", None, [], 0)
-    wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
-    is_left_to_us = options.symmetry == "auto" and options.free_search and not has_warm_start(goal.annotations)
-    is_told = options.cp_profiler is None and options.proof is None  # a proof knows nothing of symmetries
-    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
-
-
-def has_warm_start(annotation: object) -> bool:
-    if isinstance(annotation, Call):
-        return annotation.name.startswith("warm_start") or has_warm_start(annotation.args)
-    return isinstance(annotation, list) and any(map(has_warm_start, annotation))
 
 
 def set_precision(tnf: TNF, precision: float) -> None:
@@ -208,13 +181,3 @@ def settle_root(prepared: Prepared, interrupt: Interrupt) -> Prepared:
         prepared.times["rootTime"] = time.monotonic() - start
         log_phase("root", prepared.times["rootTime"], tnf)
     return prepared
-
-
-def arranged(prepared: Prepared) -> Prepared:
-    """The prepared model for engines whose stores have no inner links: with its variables and rows in another order."""
-    start = time.monotonic()
-    tnf, number = arrange(prepared.tnf)
-    if tnf.arranged is None:
-        return prepared
-    log.info("arrange: %.2f s, stores of %d variables", time.monotonic() - start, tnf.arranged.n_vars)
-    return replace(prepared, tnf=tnf, reconstruction=moved(prepared.reconstruction or of_itself(prepared.tnf), number))

@@ -1,6 +1,6 @@
 """`--project x,y`: the output is these variables and arrays, so that with `-a` each combination of their values is an
-answer once, whatever the other variables may be: answers.py sees to it. The search decides them first, so that the
-kernels look for one completion of each combination and no more (keep_output_levels of kernels/search/search.h)."""
+answer once, whatever the other variables may be: answer/selection.py sees to it. The search decides them first, so that
+the kernels look for one completion of each combination and no more (keep_output_levels of kernels/search/search.h)."""
 
 from __future__ import annotations
 

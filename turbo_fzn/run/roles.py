@@ -7,6 +7,7 @@ soloist does all of these in turn. The other blocks search the tree and neighbou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import cycle, islice
 from typing import NamedTuple
 
@@ -36,15 +37,16 @@ NO_BOUNDS = "a variable has no bounds"
 
 
 class Learner(NamedTuple):
-    """A block that learns: its role, and the sets of variables that it decides first, with equal work each."""
+    """A block that learns: its role, the sets of variables that it decides first, with equal work each, and whether it
+    has fused rows (tnf/fuse.py)."""
 
     role: str
     sets: tuple[str, ...] = IN_TURN
+    fused: bool = True
 
 
 # The learners of free search, in the order in which they join, and then from the start again. Some keep to one set,
-# since a proof that needs it takes several times as long where sets change (docs/measurements/learning.md#teams). They
-# are an odd number, so that who joins again has fused rows, and has none, by turns (kernels/learn/learner.h).
+# since a proof that needs it takes several times as long where sets change (docs/measurements/learning.md#teams).
 TEAM = (
     Learner("prover"),
     Learner("finder", ("all",)),
@@ -54,8 +56,21 @@ TEAM = (
     Learner("finder", ("truths",)),
     Learner("follower", ("labelled",)),
 )
-# Where only learners search: cyclically, and an odd number, too.
+# Where only learners search: cyclically, too.
 ALONE = (Learner("soloist"), Learner("finder", ("all",)), Learner("prover"), Learner("follower"), Learner("cores"))
+
+
+def with_rows_by_turns(learners: Iterable[Learner]) -> tuple[Learner, ...]:
+    """The learners, about half of which have fused rows, since neither way is better on all models: with fewer
+    variables a learner is faster, with more its clauses can be stronger. A learner that joins again has the other kind
+    of rows than the last of its like; a new one has the kind that fewer have, fused rows if it is alone."""
+    chosen: list[Learner] = []
+    last: dict[Learner, bool] = {}
+    for learner in learners:
+        fused = not last[learner] if learner in last else 2 * sum(one.fused for one in chosen) <= len(chosen)
+        last[learner] = fused
+        chosen.append(learner._replace(fused=fused))
+    return tuple(chosen)
 
 
 def named_learner(text: str) -> Learner:

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from turbo_fzn.base import floats, progress
 from turbo_fzn.base.errors import EngineError, InternalError
@@ -22,13 +22,13 @@ from turbo_fzn.engine.contract import Engine, Found, method_statistics
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.ranks.job import Job
-from turbo_fzn.run import report
-from turbo_fzn.run.answers import Distinct, Everything, Improvements, output_determines_all
+from turbo_fzn.run.answer import statistics
+from turbo_fzn.run.answer.live import Live
+from turbo_fzn.run.answer.outcome import Finished, SearchEvent, Solution
+from turbo_fzn.run.answer.selection import Choice, Distinct, Everything, Improvements, output_determines_all
 from turbo_fzn.run.engines import begin_bounding, decide_job, make_engine, warn_of_memory
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.live import Live
-from turbo_fzn.run.outcome import Finished, SearchEvent, Solution
-from turbo_fzn.run.prepare import arranged, log, log_phase, settle_root
+from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
@@ -57,21 +57,15 @@ class _Patience:
         return now < self.end
 
 
-class Choice(Protocol):
-    """Selects the answers among the solutions that have arrived; see answers.py."""
-
-    def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
-
-
 class Search:
-    """One or two engines, one after the other, and their results so far.
+    """One or two engines, one after the other, and their results so far. Searches the model with the numbers that it
+    has: arrangement.py gives it those that engines are fast with.
 
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
-        self.prepared = prepared = arranged(prepared)
-        self.options, self.interrupt, self.sampled = options, interrupt, sampled
+        self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
         interrupt.halt = self.halt
         self.engine: Engine | None = None
         self.start = time.monotonic()
@@ -112,10 +106,11 @@ class Search:
 
     def finished(self, complete: bool, n_solutions: int, best: float | None, bound: float | None) -> Finished:
         if self.finders:
-            self.shape["foundBy"] = report.shares(self.finders)
-        counts = self.prepared, self.counted, self.shape | report.relaxed(self.bounding), self.start
-        statistics, sense = report.final(*counts, n_solutions, best, bound), self.prepared.tnf.sense
-        return Finished(complete, n_solutions, statistics, self.is_unbounded, sense, statistics["solveTime"])
+            self.shape["foundBy"] = statistics.shares(self.finders)
+        relaxed = self.bounding.statistics() if self.bounding else {}
+        counts = self.prepared, self.counted, self.shape | relaxed, self.start
+        final, sense = statistics.final(*counts, n_solutions, best, bound), self.prepared.tnf.sense
+        return Finished(complete, n_solutions, final, self.is_unbounded, sense, final["solveTime"])
 
     def halt(self) -> None:
         """In a signal handler: makes engine and relaxation leave the processors."""
@@ -128,7 +123,7 @@ class Search:
         """The end of an interrupted search, for a caller that has got `n_solutions` solutions, the last one with the
         objective `best`. May be called in a signal handler, between two steps of the engine's driver."""
         if self.engine is not None and self.options.statistics:
-            self.counted = report.merge_counts(self.counted, self.engine.statistics())
+            self.counted = statistics.merge_counts(self.counted, self.engine.statistics())
             self.shape = {"engine": self.engine.name, **self.engine.shape, **self.shape}
         return self.finished(False, n_solutions, best, self.told(self.bound))
 
@@ -247,7 +242,7 @@ class Search:
         if not self.shape and self.prepared.started is not None:
             self.shape["firstNodeTime"] = time.monotonic() - self.prepared.started
         complete = yield from self.answers(engine, choice, limit)
-        self.counted = report.merge_counts(self.counted, engine.statistics())
+        self.counted = statistics.merge_counts(self.counted, engine.statistics())
         self.shape = {**method_statistics(engine.methods()), "engine": engine.name, **engine.shape, **self.shape}
         self.note_bound(engine)
         if self.profiler:
@@ -351,7 +346,7 @@ class Search:
     def note_bound(self, engine: Engine) -> None:
         """What the engine has proved by now."""
         if self.prepared.tnf.sense and not (self.all_are_optimal or self.objective_is_fixed):
-            self.bound = report.finite(self.prepared.tnf.sense * engine.bound)
+            self.bound = statistics.finite(self.prepared.tnf.sense * engine.bound)
 
     def answer(self, found: Found, engine: Engine, is_followed: bool = False) -> Generator[Solution, None, None]:
         """Counts, records and yields a solution; logs it after the caller has it. `is_followed`: by another one that
@@ -359,7 +354,7 @@ class Search:
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
-        statistics = None
+        so_far = None
         if self.prepared.tnf.sense and not self.all_are_optimal:
             self.last, self.best = found, found.objective
             self.shape["bestTime"] = time.monotonic() - self.start
@@ -368,11 +363,11 @@ class Search:
         bound = self.best if self.all_are_optimal else self.bound
         best, told = map(self.told, (self.best, bound))
         if best is not None and self.options.statistics:
-            counted = report.merge_counts(self.counted, engine.statistics())
-            statistics = report.progress(counted, self.start, best, told)
+            counted = statistics.merge_counts(self.counted, engine.statistics())
+            so_far = statistics.progress(counted, self.start, best, told)
         seconds = time.monotonic() - self.start
         outputs = self.judge.outputs(found)
-        yield Solution(outputs, best, found.block, found.method, statistics, seconds, is_followed)
+        yield Solution(outputs, best, found.block, found.method, so_far, seconds, is_followed)
         if log.isEnabledFor(logging.INFO):
             objective = "" if best is None else f" objective {best}{'' if told is None else f' (bound {told})'},"
             what = self.n_solutions, objective, found.finder, found.block

@@ -167,7 +167,7 @@ DEVICE void take_set(Learner& l) {
   i64 now = work_done(l);
   s.set_work[heap(l).set] += now - s.set_since;
   s.set_since = now;
-  i32 sets = problem(l)->decides[block(l).index];
+  i32 sets = problem(l)->learners[block(l).index].sets;
   i32 next = least_worked_set(s.set_work, sets, heap(l).set);
   ASSERT(sets >> next & 1);
   decide_first(l, next);

@@ -25,9 +25,9 @@ from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.outcome import Finished
+from turbo_fzn.run.answer.outcome import Finished
+from turbo_fzn.run.answer.statistics import SUBPROBLEMS
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.report import SUBPROBLEMS
 
 QUEENS = "".join(f"var 1..6: q{i} :: output_var;\n" for i in range(6))
 QUEENS += "".join(

@@ -30,8 +30,8 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import engines
+from turbo_fzn.run.answer.outcome import Finished
 from turbo_fzn.run.engines import decide_job, make_engine
-from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 
 

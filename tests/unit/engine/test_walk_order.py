@@ -15,7 +15,8 @@ from turbo_fzn.engine.layout.arranged import stored
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.prepare import arranged, prepare
+from turbo_fzn.run.arrangement import arranged
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 

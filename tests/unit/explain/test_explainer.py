@@ -10,7 +10,7 @@ from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_named
-from turbo_fzn.run.outcome import Core
+from turbo_fzn.run.answer.outcome import Core
 
 CONFLICT = [10, 25]  # of 32 constraints
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from turbo_fzn.run.outcome import Sample
+
 from support.pages import kept
 from turbo_fzn.report import page
-from turbo_fzn.run.outcome import Sample
 
 
 def test_an_improvement_is_better_than_all_before():

@@ -12,9 +12,11 @@ from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.answer.outcome import Finished, Sample, Solution
 from turbo_fzn.run.driver import Run, events_of
-from turbo_fzn.run.outcome import Finished, Sample, Solution
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.search import Search
 from turbo_fzn.tnf.text import write_file
 
 OPTIONS = Options(arch="cpu", threads=1, seed=1)
@@ -74,6 +76,37 @@ def test_a_file_a_model_and_its_normal_form_have_the_same_answers(tmp_path):
         assert (first.model is None) == (source == str(tmp_path / "model.tnf"))
         answers.append(([e.objective for e in events if isinstance(e, Solution)][-1], events[-1].status))
     assert answers[0] == answers[1] == answers[2] and answers[0][1] == "OPTIMAL_SOLUTION"
+
+
+def test_from_its_arrangement_on_a_run_has_one_numbering(tmp_path):
+    """The search had numbers of its own, and the run those of the simplifier still."""
+    terms = ",".join(f"x{i}" for i in range(9))
+    text = "".join(f"var 0..9: x{i} :: output_var;\n" for i in range(9))
+    run = Run(
+        parse_text(f"{text}constraint int_lin_le([{','.join('123456789')}],[{terms}],40); solve satisfy;"),
+        OPTIONS,
+        Interrupt(),
+    )
+    first = run.prepare()
+    events = list(run.events())
+    assert events[0] is first and first.tnf.arranged is None
+    assert run.search.prepared is run.prepared and run.prepared.tnf.arranged is not None
+    run.close()
+
+
+def test_a_search_has_the_numbers_of_the_model_that_it_is_given():
+    prepared = prepare(parse_text(GREATEST_SUM), OPTIONS, Interrupt())
+    assert Search(prepared, OPTIONS, Interrupt()).prepared is prepared
+
+
+@pytest.mark.parametrize("objectives", ["", ":: lex_minimize([x, y])", ":: lex_minimize([3])"])
+def test_to_ask_for_the_objectives_changes_nothing_of_a_run(tmp_path, objectives):
+    path = str(write(tmp_path, f"var 1..2: x; var 1..2: y;\nsolve {objectives} satisfy;"))
+    asked, silent = Run(path, OPTIONS, Interrupt()), Run(path, OPTIONS, Interrupt())
+    model, source = asked.model, asked.source
+    assert (asked.several() is not None) == ("[x" in objectives)
+    assert asked.model is model and asked.source == source == path
+    assert len(silent.model.goal.annotations) == len(model.goal.annotations) == ("[x" in objectives)
 
 
 def test_messages_call_the_file_as_the_options_do(tmp_path):

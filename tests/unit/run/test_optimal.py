@@ -21,7 +21,7 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Goal, Ref
-from turbo_fzn.run.answers import Distinct, Improvements, narrowest, output_determines_all
+from turbo_fzn.run.answer.selection import Distinct, Improvements, narrowest, output_determines_all
 from turbo_fzn.run.prepare import prepare
 
 FLAT_TOP = """\

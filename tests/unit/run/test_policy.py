@@ -20,7 +20,7 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import engines, machine
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.policy import check_names, decide
+from turbo_fzn.run.policy import check_names, decide, plan
 from turbo_fzn.run.prepare import prepare
 
 
@@ -63,6 +63,37 @@ def test_a_run_decides_once_for_each_search(monkeypatch, text, settings, status,
     monkeypatch.setattr(engines, "decide", remember)
     assert solve_text(text, arch="cpu", **settings).status == status
     assert len(decisions) == searches
+
+
+@pytest.mark.parametrize(
+    ("options", "different"),
+    [
+        ({}, {}),
+        ({"simplify": False}, {"simplifies": False}),
+        ({"variant": "unsimplified"}, {"simplifies": False}),
+        ({"free_search": True}, {"breaks_symmetry": True}),
+        ({"free_search": True, "symmetry": "off"}, {}),
+        ({"free_search": True, "proof": "x.opb"}, {"may_stand_alone": False}),
+        ({"arch": "gpu"}, {"may_stand_alone": False}),
+        ({"all_optimal": True}, {"may_stand_alone": False}),
+        ({"variant": "octagon"}, {"closes_octagons": True}),
+    ],
+)
+def test_what_is_chosen_before_a_model_is_lowered(options, different):
+    usual = {"simplifies": True, "breaks_symmetry": False, "may_stand_alone": True,
+             "closes_octagons": False, "closes_holes": False}  # fmt: skip
+    model = parse_text(LEAST_SUM)
+    assert plan(model, Options(**options), for_once=True)._asdict() == {**usual, **different}
+    assert not plan(model, Options(**options), for_once=False).may_stand_alone
+
+
+def test_a_variant_without_the_simplifier_has_none_however_it_is_prepared():
+    """Only a `Run` looked at the variant."""
+    model = parse_text(LEAST_SUM)
+    ways: list[dict] = [{"variant": "unsimplified"}, {"simplify": False}]
+    prepared = [prepare(model, Options(**way), Interrupt()) for way in ways]
+    assert [one.reconstruction for one in prepared] == [None, None]
+    assert len({one.tnf.n_rows for one in prepared}) == 1
 
 
 def test_what_is_decided_stays():

@@ -10,9 +10,9 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.engines import cpu_settings
 from turbo_fzn.run.machine import Machine
-from turbo_fzn.run.policy import decide
+from turbo_fzn.run.policy import Decision, decide
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.run.roles import ALONE, IN_TURN, TEAM, Learner, choose_alone, choose_learners
+from turbo_fzn.run.roles import IN_TURN, TEAM, Learner, choose_alone, choose_learners
 from turbo_fzn.tnf.language import TNF
 
 TWICE = ("prover", "finder", "finder")  # who joins when the team begins again
@@ -73,13 +73,36 @@ def test_half_of_a_rank_without_a_gpu_search_the_tree_and_neighbourhoods(threads
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     options = Options(free_search=True, threads=threads)
     decision = decide(tnf, options, Machine(8, "none", is_rank=True), wanted=1)
-    assert decision.learners == (*TEAM[:3], Learner("prover", ("labelled",)))[:learners]
+    wanted = (*TEAM[:3], Learner("prover", ("labelled",)))[:learners]
+    assert decision.learners == tuple(one._replace(fused=place % 2 == 0) for place, one in enumerate(wanted))
     assert decision.cpu_lns_percent == percent
 
 
-def test_those_who_join_again_have_fused_rows_by_turns():
-    """Every second learner has (kernels/learn/learner.h)."""
-    assert len(TEAM) % 2 == len(ALONE) % 2 == 1
+def fused_in(decision: Decision) -> dict[tuple, list[bool]]:
+    """Whether they have fused rows, for each kind of learners, in the order in which they join."""
+    found: dict[tuple, list[bool]] = {}
+    for learner in decision.learners:
+        found.setdefault(learner[:2], []).append(learner.fused)
+    return found
+
+
+@pytest.mark.parametrize("flags", [{}, {"without": "prover"}, {"without": "prover,cores"}, {"learn": "finder,prover"}])
+def test_those_who_join_again_have_fused_rows_by_turns(flags):
+    """With an even number of kinds, as without provers, each kind had always the rows that it had first."""
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    if "learn" in flags:
+        flags = {"learn": ",".join([flags["learn"]] * 7)}
+    decision = decide(tnf, Options(free_search=True, threads=32, **flags), Machine(32, "none"), wanted=1)
+    kinds = fused_in(decision)
+    assert min(map(len, kinds.values())) > 1
+    assert all(rows == [rows[0] ^ (place % 2 == 1) for place in range(len(rows))] for rows in kinds.values())
+    assert abs(2 * sum(one.fused for one in decision.learners) - len(decision.learners)) <= 1
+
+
+def test_a_learner_that_is_alone_has_fused_rows():
+    tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
+    decision = decide(tnf, Options(free_search=True, threads=4, learn="prover"), Machine(4, "none"), wanted=1)
+    assert decision.learners == (Learner("prover", IN_TURN, fused=True),)
 
 
 def test_one_for_cores_decides_labelled_variables_first_and_a_lone_team_has_other_sets():
@@ -148,7 +171,8 @@ def test_beside_a_gpu_the_hosts_threads_learn(cores, asked, threads):
     if learning > 1:
         members = [*TEAM[:3], Learner("prover", ("labelled",)), *TEAM[4:]]  # x is no sum
         own = list(zip(settings.roles, settings.decides))
-        assert own == [members[i % len(members)] for i in range(learning)] and settings.lns_percent == 100
+        assert own == [members[i % len(members)][:2] for i in range(learning)] and settings.lns_percent == 100
+        assert settings.fuses == tuple(number % 2 == 0 for number in range(learning))
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.competition import CompetitionStyle
-from turbo_fzn.run.outcome import Finished
+from turbo_fzn.run.answer.competition import CompetitionStyle
+from turbo_fzn.run.answer.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Search
 from turbo_fzn.run.unbounded import Horizon, Rays, far

@@ -22,7 +22,7 @@ from turbo_fzn.base.errors import ModelError
 from turbo_fzn.options.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Call, Goal, Model, Ref
-from turbo_fzn.run.prepare import breaks_symmetry
+from turbo_fzn.run.policy import breaks_symmetry
 from turbo_fzn.symmetry import automorphisms, breaking, graph
 from turbo_fzn.symmetry.automorphisms import Automorphisms
 from turbo_fzn.symmetry.breaking import leaders

@@ -331,7 +331,7 @@ class Problem(ctypes.Structure):
     outputs: Strategy  # the output variables, as a list in strategy_vars
     roles: Annotated[pointer, "const i32"]  # for each block: its method if it learns, else METHOD_TREE
     decision_sets: Annotated[pointer, "const char"]  # for each variable: bit s is set if it is in DecisionSet s
-    decides: Annotated[pointer, "const i32"]  # for each block that learns: bit s is set if it uses DecisionSet s
+    learners: Annotated[pointer, "const LearnerSettings"]  # for each block
     learn_statistics: Annotated[pointer, "LearnStatistics"]  # one a block
     exchange: Annotated[pointer, "char"]  # between learners (learn/exchange/exchange.h); null with fewer than two
     learn_bytes: i64  # of a learner's memory

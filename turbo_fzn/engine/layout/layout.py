@@ -68,6 +68,7 @@ class Settings:
     methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
     roles: tuple[str, ...] = ()  # of the blocks that learn (LEARNERS), which are the last ones; CPU only
     decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
+    fuses: tuple[bool, ...] = ()  # for each learner: whether it has fused rows (tnf/fuse.py); () for all of them
     learn_bytes: int | None = None  # memory of each learner
     posts: bool = False  # whether there is a box for rows that the host posts to learners
     trail_capacity: int | None = None
@@ -275,18 +276,17 @@ class Layout:
     def roles(self) -> np.ndarray:
         """The method of each block (int32 [blocks]): its role if it learns, else the tree's."""
         roles = np.zeros(self.settings.blocks, np.int32)
-        for block, role in enumerate(reversed(self.settings.roles), 1):
-            roles[-block] = METHODS.index(role)
+        roles[len(roles) - len(self.settings.roles) :] = [METHODS.index(role) for role in self.settings.roles]
         return roles
 
-    def decides(self) -> np.ndarray:
-        """The decision sets that each block uses in turn, as bits (int32 [blocks])."""
-        settings = self.settings
-        decides = np.full(settings.blocks, 1 << DecisionSet.ALL, np.int32)
-        first = settings.blocks - len(settings.roles)
-        for block, names in enumerate(settings.decides, first):
-            decides[block] = sum(1 << DECISION_SETS.index(name) for name in names)
-        return decides
+    def learners(self) -> np.ndarray:
+        """The LearnerSettings of each block (int32 [blocks, 2])."""
+        learners = np.full((self.settings.blocks, 2), (1 << DecisionSet.ALL, 1), np.int32)
+        own = learners[self.settings.blocks - len(self.settings.roles) :]
+        own[: len(self.settings.fuses), 1] = self.settings.fuses
+        for learner, names in zip(own, self.settings.decides):
+            learner[0] = sum(1 << DECISION_SETS.index(name) for name in names)
+        return learners
 
     def decision_sets(self) -> np.ndarray:
         """The decision sets that each variable is in, as bits (uint8 [n])."""

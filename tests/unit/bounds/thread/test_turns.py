@@ -25,9 +25,10 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.run import engines
+from turbo_fzn.run.answer.outcome import Finished
+from turbo_fzn.run.arrangement import arranged
 from turbo_fzn.run.bounding import Bounding, root_bounds
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.outcome import Finished
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.search import Search
 from turbo_fzn.run.turns import TurnBounding
@@ -201,7 +202,7 @@ def steps(text: str, monkeypatch: pytest.MonkeyPatch, restless: int | None) -> l
 
             patch.setattr(BesideInTurns, "account", slowly)
         options = Options(arch="cpu", seed=3, intermediate=True)
-        search = Search(prepare(parse_text(text), options, Interrupt(None)), options, Interrupt(None))
+        search = Search(arranged(prepare(parse_text(text), options, Interrupt(None))), options, Interrupt(None))
         told: list[tuple] = []
         for event in search.events():
             if isinstance(event, Finished):

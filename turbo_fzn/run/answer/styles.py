@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.options.options import JSON_STREAM
-from turbo_fzn.run.competition import CompetitionStyle
-from turbo_fzn.run.output import STATUS_LINES, MiniZincStyle, write_line
+from turbo_fzn.run.answer.competition import CompetitionStyle
+from turbo_fzn.run.answer.output import STATUS_LINES, MiniZincStyle, write_line
 
 if TYPE_CHECKING:
     from turbo_fzn.options.options import Options
@@ -21,7 +21,7 @@ def style_of(options: Options, model: Model | None = None) -> type[MiniZincStyle
     """By the flags, by the name of the file, and by the model if that has been read: another name may have an XCSP3
     instance, too."""
     if options.json_stream:
-        from turbo_fzn.run.json_stream import JsonStyle  # only here: the module json takes a while
+        from turbo_fzn.run.answer.json_stream import JsonStyle  # only here: the module json takes a while
 
         return JsonStyle
     in_xcsp3 = _is_xcsp3(options.file) or (model is not None and model.language == "XCSP3")
@@ -49,7 +49,7 @@ def unknown_answer(options: Options) -> Callable[[], str]:
 def write_error(stream: TextIO, argv: Sequence[str], message: str, error: BaseException) -> None:
     """What stdout says of an error, which may be one of the command line: in the style that its words name."""
     if JSON_STREAM in argv:
-        from turbo_fzn.run.json_stream import send_error
+        from turbo_fzn.run.answer.json_stream import send_error
 
         send_error(stream, message, error)
     elif any(map(_is_xcsp3, argv)):

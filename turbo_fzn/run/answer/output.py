@@ -19,14 +19,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn.base import progress
-from turbo_fzn.run import turbo_statistics
+from turbo_fzn.run.answer import turbo_statistics
 
 if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
     import numpy as np
 
     from turbo_fzn.options.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
+    from turbo_fzn.run.answer.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"

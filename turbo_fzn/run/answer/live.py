@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from turbo_fzn.base import progress
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.options.options import Options
-from turbo_fzn.run.outcome import Sample
-from turbo_fzn.run.report import finite
+from turbo_fzn.run.answer.outcome import Sample
+from turbo_fzn.run.answer.statistics import finite
 
 log = logging.getLogger("turbo_fzn")
 

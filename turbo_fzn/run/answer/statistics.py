@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from turbo_fzn.engine.contract import DEPTHS, MAXIMA
 from turbo_fzn.engine.toolchain import compiler
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import TNF
-
-if TYPE_CHECKING:
-    from turbo_fzn.run.bounding import Bounding
 
 STANDARD = {"nodes": "nodes", "failures": "failures", "restarts": "restarts", "peakDepth": "peak_level",
             "propagations": "propagations", "nogoods": "nogoods", "backjumps": "backjumps"}  # fmt: skip
@@ -88,14 +85,6 @@ def final(
     if bound is not None:
         statistics["objectiveBound"] = bound
     return {**statistics, **_of_search(counted, shape)} if counted else statistics
-
-
-def relaxed(bounding: Bounding | None) -> dict[str, int]:
-    """The statistics of the relaxation beside a search; empty where there is none."""
-    if bounding is None:
-        return {}
-    beside = bounding.beside
-    return {"infeasiblePrograms": beside.n_rays, "infeasibleProgramsRefused": beside.n_refused}
 
 
 def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]:

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from turbo_fzn.base.errors import EngineError, ModelError, TurboError, UnsupportedError, UsageError
 from turbo_fzn.process.age import process_start
-from turbo_fzn.run.output import STATUS_LINES, MiniZincStyle, value_of, write
+from turbo_fzn.run.answer.output import STATUS_LINES, MiniZincStyle, value_of, write
 
 if TYPE_CHECKING:
     import numpy as np
 
     from turbo_fzn.options.options import Options
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Core, Finished, Sample, Solution
+    from turbo_fzn.run.answer.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
 ERRORS: dict[type[BaseException], str] = {  # what an error is said to be; all others are internal ones
@@ -96,7 +96,7 @@ class JsonStyle(MiniZincStyle):
 
     def values(self, solution: Solution) -> dict[str, object]:
         if self.model is not None and self.model.language == "XCSP3":
-            from turbo_fzn.run.competition import assignment
+            from turbo_fzn.run.answer.competition import assignment
 
             return {**assignment(solution, self.model)}
         return {item.name: nested(item, values) for item, values in solution.outputs}

@@ -12,7 +12,7 @@ from support.naive import solutions
 from turbo_fzn.base.errors import TurboError
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.answers import output_determines_all
+from turbo_fzn.run.answer.selection import output_determines_all
 
 TEXTS = [
     ("var 0..3: x :: output_var; var 0..3: y; constraint int_plus(x,y,4);", True),

@@ -7,6 +7,7 @@ new output. Otherwise the outputs so far are remembered, 100 bytes each.
 from __future__ import annotations
 
 import hashlib
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,12 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.tnf.language import TNF, Op
 
 DIGEST_BYTES = 32
+
+
+class Choice(Protocol):
+    """Selects the answers among the solutions that have arrived."""
+
+    def worth_printing(self, arrived: list[Found]) -> list[Found]: ...
 
 
 class Improvements:

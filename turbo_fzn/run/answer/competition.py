@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from turbo_fzn.run.output import NOTHING_COUNTED, MiniZincStyle, format_number, write, write_line
+from turbo_fzn.run.answer.output import NOTHING_COUNTED, MiniZincStyle, format_number, write, write_line
 
 if TYPE_CHECKING:
     from turbo_fzn.read.model import Model
-    from turbo_fzn.run.outcome import Core, Finished, Solution
+    from turbo_fzn.run.answer.outcome import Core, Finished, Solution
 
 INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
 

@@ -1,0 +1,27 @@
+"""The stage between the simplifier and the engine: the order of variables and rows in which a model is searched.
+
+All that counts variables behind it (engines, relaxation, proof, judge) has the numbers of this order; what comes before
+(`--dump-tnf`, what a call of `Model.solve` assumes) has those of the simplifier.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+
+from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.tnf.arrange import arrange
+from turbo_fzn.tnf.reconstruction import moved, of_itself
+
+log = logging.getLogger("turbo_fzn")
+
+
+def arranged(prepared: Prepared) -> Prepared:
+    """The prepared model for engines whose stores have no inner links: with its variables and rows in another order."""
+    start = time.monotonic()
+    tnf, number = arrange(prepared.tnf)
+    if tnf.arranged is None:
+        return prepared
+    log.info("arrange: %.2f s, stores of %d variables", time.monotonic() - start, tnf.arranged.n_vars)
+    return replace(prepared, tnf=tnf, reconstruction=moved(prepared.reconstruction or of_itself(prepared.tnf), number))
