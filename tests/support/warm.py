@@ -119,7 +119,7 @@ def become(arguments: list[str], variables: dict[str, str], folder: str, streams
 
 
 def _stream(number: int, **how: Any) -> TextIO:
-    """As Python makes it at its start: where the command takes another one for it, the number stays in use."""
+    """A stream as Python makes it at its start: its number stays in use when the command replaces the stream."""
     return open(number, "w", closefd=False, **how)
 
 

@@ -19,8 +19,9 @@ CAPS = {  # most words of a page, or of all pages in a folder together
     "docs/measurements": 6_000,
     "docs": 30_000,
 }
-LISTS = ("docs/design/files.md",)  # printed names of files: no prose to read, so its words do not count
-PRINTED = (*LISTS, "docs/guide/reference.md", "docs/measurements/kinds.md")
+# Names of files and figures that programs print: no prose to read, so their words do not count.
+LISTS = ("docs/design/files.md", "docs/measurements/kinds.md")
+PRINTED = (*LISTS, "docs/guide/reference.md")
 DETERMINERS = (
     "the|that|this|a|an|each|every|another|no|any|such|other|last|next|first|second|third|better|best|older|newer"
     "|old|new|wrong|right|larger|smaller|usual|single|whole"

@@ -1,11 +1,11 @@
-// Reachability in a graph that is chosen: each node that is in is reached, over edges that are true and nodes that are
-// in, from a root, or, where edges have no direction, from each other.
+// Reachability in a graph that is chosen: each node that is in is reached, over edges that are true and nodes that
+// are in, from a root, or, where edges have no direction, from each other.
 //
-// A node that is not reached over edges and nodes that are not out yet is out. A node without which some node that is in
-// would not be reached, since it dominates it, is in, and an edge without which it would not be reached is true (Quesada,
-// Van Roy, Deville, Collet, PADL 2006). All of these are cuts: of the nodes that are reached without what is explained,
-// each edge to another node is false or leads to a node that is out, and one of the others must be reached (Francis,
-// Stuckey, Constraints 2014). Dominators are found by iteration (Cooper, Harvey, Kennedy, 2001).
+// A node that is not reached over edges and nodes that may be in is out. A node without which some node that is in
+// would not be reached, since it dominates it, is in, and an edge without which it would not be reached is true
+// (Quesada, Van Roy, Deville, Collet, PADL 2006). All of these are cuts: of the nodes that are reached without what
+// is explained, each edge to another node is false or leads to a node that is out, and one of the others must be
+// reached (Francis, Stuckey, Constraints 2014). Dominators are found by iteration (Cooper, Harvey, Kennedy, 2001).
 #pragma once
 
 #include "../../core/assert.h"
