@@ -26,6 +26,7 @@ from support.hybrid_runs import hybrid_device  # noqa: F401
 from turbo_fzn.command.install import install_solver
 from turbo_fzn.interface import api
 from turbo_fzn.options.options import Options
+from turbo_fzn.ranks.world import SIZES
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
@@ -89,9 +90,12 @@ def variant(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder that stands for the user's own: the solver that is installed there must not be what is tested."""
+    """A folder that stands for the user's own: the solver that is installed there must not be what is tested. Within a
+    job of a cluster, no process of a test is one of its ranks."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
+        for name in (*SIZES, *SIZES.values(), "SLURM_NTASKS"):
+            patch.delenv(name, raising=False)
         for name, value in without_home(home).items():
             patch.setenv(name, value)
         yield home
