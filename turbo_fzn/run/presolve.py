@@ -183,8 +183,8 @@ def truths_in(box: Box | None) -> np.ndarray:
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:
-    """The numbers (int64 [k], none negative) in an order that scatters neighbours, by multiplicative hashing (Knuth, The
-    Art of Computer Programming 3, 6.4): numpy.random would take time to import."""
+    """The numbers (int64 [k], none negative) in an order that scatters neighbours, by multiplicative hashing (Knuth,
+    The Art of Computer Programming 3, 6.4): numpy.random would take time to import."""
     golden = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, odd
     return numbers[np.argsort(numbers.astype(np.uint64) * golden, kind="stable")]
 
