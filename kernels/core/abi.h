@@ -300,12 +300,6 @@ struct alignas(16) Parcel {
   i32 length;
 };
 
-// How a block searches if it learns.
-struct LearnerSettings {
-  i32 sets;      // bit s is set if it decides by DecisionSet s, in turn
-  i32 is_fused;  // whether it has fused rows (tnf/fuse.py)
-};
-
 // A solution; followed by n_exports values of type bound_t.
 struct RingSlot {
   i64 sequence, objective, block, method;

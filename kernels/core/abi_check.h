@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "4eab820d3d3e0604"
+#define ABI_DIGEST "203c715d513cec41"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -67,11 +67,13 @@ SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12); SAME(sizeof
 SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8); SAME(sizeof(Postbox), 64);
 SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64); SAME(offsetof(Posted, sequence), 0);
 SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16); SAME(offsetof(Posted, n_terms), 24);
-SAME(sizeof(Decision), BY_WIDTH(12, 24)); SAME(offsetof(Decision, lower), 0);
-SAME(offsetof(Decision, upper), BY_WIDTH(4, 8)); SAME(offsetof(Decision, var), BY_WIDTH(8, 16));
-SAME(sizeof(TrailEntry), BY_WIDTH(12, 24)); SAME(offsetof(TrailEntry, lower), 0);
-SAME(offsetof(TrailEntry, upper), BY_WIDTH(4, 8)); SAME(offsetof(TrailEntry, var), BY_WIDTH(8, 16));
-SAME(sizeof(Level), BY_WIDTH(48, 64)); SAME(offsetof(Level, lower), 0); SAME(offsetof(Level, upper), BY_WIDTH(8, 16));
+SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
+SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(Decision), BY_WIDTH(12, 24));
+SAME(offsetof(Decision, lower), 0); SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));
+SAME(offsetof(Decision, var), BY_WIDTH(8, 16)); SAME(sizeof(TrailEntry), BY_WIDTH(12, 24));
+SAME(offsetof(TrailEntry, lower), 0); SAME(offsetof(TrailEntry, upper), BY_WIDTH(4, 8));
+SAME(offsetof(TrailEntry, var), BY_WIDTH(8, 16)); SAME(sizeof(Level), BY_WIDTH(48, 64));
+SAME(offsetof(Level, lower), 0); SAME(offsetof(Level, upper), BY_WIDTH(8, 16));
 SAME(offsetof(Level, var), BY_WIDTH(16, 32)); SAME(offsetof(Level, pending), BY_WIDTH(20, 36));
 SAME(offsetof(Level, trail_start), BY_WIDTH(24, 40)); SAME(offsetof(Level, path_start), BY_WIDTH(28, 44));
 SAME(offsetof(Level, retired_start), BY_WIDTH(32, 48)); SAME(offsetof(Level, strategy), BY_WIDTH(36, 52));
@@ -112,18 +114,16 @@ SAME(offsetof(MethodBook, improvements), 16); SAME(offsetof(MethodBook, recent_n
 SAME(offsetof(MethodBook, recent_gain), 32); SAME(offsetof(MethodBook, running), 40);
 SAME(offsetof(MethodBook, share), 48); SAME(sizeof(PoolSlot), 16); SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16); SAME(offsetof(Parcel, sequence), 0); SAME(offsetof(Parcel, length), 8);
-SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
-SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0);
-SAME(offsetof(RingSlot, objective), 8); SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24);
-SAME(sizeof(Problem), 720); SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8);
-SAME(offsetof(Problem, watchers), 16); SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32);
-SAME(offsetof(Problem, root_upper), 40); SAME(offsetof(Problem, strategies), 48);
-SAME(offsetof(Problem, strategy_vars), 56); SAME(offsetof(Problem, exports), 64);
-SAME(offsetof(Problem, neighbours), 72); SAME(offsetof(Problem, neighbour_groups), 80);
-SAME(offsetof(Problem, owners), 88); SAME(offsetof(Problem, hints), 96); SAME(offsetof(Problem, weights), 104);
-SAME(offsetof(Problem, islands), 112); SAME(offsetof(Problem, incumbents), 120); SAME(offsetof(Problem, phases), 128);
-SAME(offsetof(Problem, wishes), 136); SAME(offsetof(Problem, units), 144); SAME(offsetof(Problem, books), 152);
-SAME(offsetof(Problem, common), 160); SAME(offsetof(Problem, statistics), 168);
+SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0); SAME(offsetof(RingSlot, objective), 8);
+SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 720);
+SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8); SAME(offsetof(Problem, watchers), 16);
+SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32); SAME(offsetof(Problem, root_upper), 40);
+SAME(offsetof(Problem, strategies), 48); SAME(offsetof(Problem, strategy_vars), 56);
+SAME(offsetof(Problem, exports), 64); SAME(offsetof(Problem, neighbours), 72);
+SAME(offsetof(Problem, neighbour_groups), 80); SAME(offsetof(Problem, owners), 88); SAME(offsetof(Problem, hints), 96);
+SAME(offsetof(Problem, weights), 104); SAME(offsetof(Problem, islands), 112); SAME(offsetof(Problem, incumbents), 120);
+SAME(offsetof(Problem, phases), 128); SAME(offsetof(Problem, wishes), 136); SAME(offsetof(Problem, units), 144);
+SAME(offsetof(Problem, books), 152); SAME(offsetof(Problem, common), 160); SAME(offsetof(Problem, statistics), 168);
 SAME(offsetof(Problem, pool_sequences), 176); SAME(offsetof(Problem, pool), 184); SAME(offsetof(Problem, ring), 192);
 SAME(offsetof(Problem, outbox), 200); SAME(offsetof(Problem, inbox), 208); SAME(offsetof(Problem, workspace), 216);
 SAME(offsetof(Problem, workspace_bytes), 224); SAME(offsetof(Problem, pool_slot_bytes), 232);

@@ -72,3 +72,9 @@ struct alignas(64) Posted {
   i64 used;      // explanations by the row, in all learners
   i32 n_terms;
 };
+
+// How a block searches if it learns.
+struct LearnerSettings {
+  i32 sets;      // bit s is set if it decides by DecisionSet s, in turn
+  i32 is_fused;  // whether it has fused rows (tnf/fuse.py)
+};

@@ -307,7 +307,8 @@ DEVICE void search_learning(Learner& l) {
 // Whether the learner has fused rows (turbo_fzn/tnf/fuse.py), as the host has decided. Not where its conclusions are
 // logged.
 DEVICE bool has_fused_rows(const Block& b) {
-  return b.problem->learners[b.index].is_fused && !IS_LOGGED && !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  bool may = !IS_LOGGED && !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  return may && b.problem->learners[b.index].is_fused;
 }
 
 // The model of this learner: a copy, which may be without fused rows, and has room for posted ones.

@@ -181,7 +181,7 @@ LEARNING = [
     host("learners", "a variable is what defines it", "tnf/goal.py",
          "[] if any(operand in above for _, operand in own) else own", "own", "test_goal.py -k among"),
     kernel("learners", "all learners have fused rows", "learn/learner.h",
-           "b.problem->learners[b.index].is_fused && ", "", "test_fused_learning.py -k settings"),
+           "may && b.problem->learners[b.index].is_fused", "may", "test_fused_learning.py -k settings"),
     host("learners", "a learner that joins again has always the same rows", "run/roles.py",
          "not last[learner] if", "last[learner] if", "test_roles.py -k by_turns"),
     host("learners", "bounds of links lean on each other", "tnf/linear_rows.py",

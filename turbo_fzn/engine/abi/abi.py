@@ -248,14 +248,6 @@ class Parcel(ctypes.Structure):
 
 
 @record()
-class LearnerSettings(ctypes.Structure):
-    """How a block searches if it learns."""
-
-    sets: i32  # bit s is set if it decides by DecisionSet s, in turn
-    is_fused: i32  # whether it has fused rows (tnf/fuse.py)
-
-
-@record()
 class RingSlot(ctypes.Structure):
     """A solution; followed by n_exports values of type bound_t."""
 

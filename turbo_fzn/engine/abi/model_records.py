@@ -117,3 +117,11 @@ class Posted(ctypes.Structure):
     high: i64
     used: i64  # explanations by the row, in all learners
     n_terms: i32
+
+
+@record()
+class LearnerSettings(ctypes.Structure):
+    """How a block searches if it learns."""
+
+    sets: i32  # bit s is set if it decides by DecisionSet s, in turn
+    is_fused: i32  # whether it has fused rows (tnf/fuse.py)
