@@ -21,6 +21,9 @@ from turbo_fzn.tnf.text import write_file
 
 OPTIONS = Options(arch="cpu", threads=1, seed=1)
 ALL = replace(OPTIONS, all_solutions=True)
+TERMS = ",".join(f"x{i}" for i in range(9))
+LONG_SUM = "".join(f"var 0..9: x{i} :: output_var;\n" for i in range(9))  # whose inner links come last
+LONG_SUM += f"constraint int_lin_le([1,2,3,4,5,6,7,8,9],[{TERMS}],40); solve satisfy;"
 
 
 def kinds(events: list) -> list[type]:
@@ -80,13 +83,7 @@ def test_a_file_a_model_and_its_normal_form_have_the_same_answers(tmp_path):
 
 def test_from_its_arrangement_on_a_run_has_one_numbering(tmp_path):
     """The search had numbers of its own, and the run those of the simplifier still."""
-    terms = ",".join(f"x{i}" for i in range(9))
-    text = "".join(f"var 0..9: x{i} :: output_var;\n" for i in range(9))
-    run = Run(
-        parse_text(f"{text}constraint int_lin_le([{','.join('123456789')}],[{terms}],40); solve satisfy;"),
-        OPTIONS,
-        Interrupt(),
-    )
+    run = Run(parse_text(LONG_SUM), OPTIONS, Interrupt())
     first = run.prepare()
     events = list(run.events())
     assert events[0] is first and first.tnf.arranged is None
@@ -95,7 +92,7 @@ def test_from_its_arrangement_on_a_run_has_one_numbering(tmp_path):
 
 
 def test_a_search_has_the_numbers_of_the_model_that_it_is_given():
-    prepared = prepare(parse_text(GREATEST_SUM), OPTIONS, Interrupt())
+    prepared = prepare(parse_text(LONG_SUM), OPTIONS, Interrupt())
     assert Search(prepared, OPTIONS, Interrupt()).prepared is prepared
 
 

@@ -86,9 +86,9 @@ def fused_in(decision: Decision) -> dict[tuple, list[bool]]:
     return found
 
 
-@pytest.mark.parametrize("flags", [{}, {"without": "prover"}, {"without": "prover,cores"}, {"learn": "finder,prover"}])
+@pytest.mark.parametrize("flags", [{}, {"without": "prover"}, {"without": "finder"}, {"learn": "finder,prover"}])
 def test_those_who_join_again_have_fused_rows_by_turns(flags):
-    """With an even number of kinds, as without provers, each kind had always the rows that it had first."""
+    """With an even number of kinds, as without finders, each kind had always the rows that it had first."""
     tnf = prepare(parse_text("var 0..9: x; solve minimize x;"), Options(), Interrupt()).tnf
     if "learn" in flags:
         flags = {"learn": ",".join([flags["learn"]] * 7)}
