@@ -139,7 +139,7 @@ def test_a_presolved_model_has_the_same_solutions(case, work):
     tnf, _ = case
     tnf.outputs = [Output(f"o{v}", "int", None, np.array([v], np.int32)) for v in range(tnf.n_vars)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("turbo_fzn.run.presolve.LEAST_FOR_TRUTHS", work)
+        patch.setattr("turbo_fzn.run.tuning.TUNING.truths_work", work)
         presolve = Presolve(tnf, Options(), Interrupt())
         simplified = simplify(tnf, presolve.propagate, probe=presolve.probe)
     before = list(naive.solutions(tnf))

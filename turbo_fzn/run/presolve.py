@@ -29,22 +29,12 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.interruptible import call_kernels
 from turbo_fzn.run.roles import NO_BOUNDS, obstacle_to_learning
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import ELEMENT, TNF
 from turbo_fzn.tnf.simplify import Probed
 
 log = logging.getLogger("turbo_fzn")
 
-LEAST_WORK = 10**6  # for variables without bounds: some tenths of a second
-WORK_A_ROW = 200
-CASES = 100  # of so many cases one may cost all of the work
-LEAST_FOR_TRUTHS = 100_000  # for all truths: some hundredths of a second
-FOR_TRUTHS_A_ROW = 2
-CASES_OF_TRUTHS = 4  # likewise, of all truths
-REWARD = 1000  # for each variable that becomes fixed
-MOST_REWARDS = 20  # times the work that there is without
-MOST_IN_GROUP = 64
-MOST_SECONDS = 1.0
-SECONDS_A_ROW = 1e-4
 
 NO_PAIRS = np.empty((0, 2), np.int64)
 
@@ -118,8 +108,10 @@ class Presolve:
         truths = mixed(np.flatnonzero(truths_in(self.box)))
         if len(truths) == 0:
             return
-        work = LEAST_FOR_TRUTHS + FOR_TRUTHS_A_ROW * self.tnf.n_rows
-        budget = Budget(work, REWARD, MOST_REWARDS * work, probe_work=max(work // CASES_OF_TRUTHS, 1))
+        work = TUNING.truths_work + TUNING.truths_work_per_row * self.tnf.n_rows
+        budget = Budget(
+            work, TUNING.truths_reward, TUNING.truths_rewards * work, probe_work=max(work // TUNING.truths_cases, 1)
+        )
         found = self._run(2 * truths + 1, budget, self._seconds_left())
         if self.box is not None and len(found.implied):
             self.implications = found.implications()
@@ -128,14 +120,14 @@ class Presolve:
             self.equal = NO_PAIRS if equal is None else equal
 
     def _seconds_left(self) -> float:
-        return max(MOST_SECONDS + SECONDS_A_ROW * self.tnf.n_rows - self.seconds, 0)
+        return max(TUNING.presolve_seconds + TUNING.presolve_seconds_per_row * self.tnf.n_rows - self.seconds, 0)
 
     # Variables without bounds
 
     def _bound_variables(self) -> None:
         """Probes near variables without bounds, while that gives some of them bounds."""
         n_before = n_left = int(self._unbounded().sum())
-        budget = budget_for(LEAST_WORK + WORK_A_ROW * self.tnf.n_rows)
+        budget = budget_for(TUNING.probe_work + TUNING.probe_work_per_row * self.tnf.n_rows)
         while n_left and budget.work > 0:
             found = self._bounding(2 * self._truths_near() + 1, budget)
             if self.box is not None:
@@ -168,12 +160,12 @@ class Presolve:
         for literal, variable, kind in implied[implied[:, 2] >= Implied.LOWER].tolist():
             if unbounded[variable]:
                 literals.setdefault((variable, kind), set()).add(literal)
-        groups = {tuple(sorted(group)) for group in literals.values() if 1 < len(group) <= MOST_IN_GROUP}
+        groups = {tuple(sorted(group)) for group in literals.values() if 1 < len(group) <= TUNING.group}
         return [list(group) for group in sorted(groups)]
 
 
 def budget_for(work: int) -> Budget:
-    return Budget(work, probe_work=max(work // CASES, 1))
+    return Budget(work, probe_work=max(work // TUNING.probe_cases, 1))
 
 
 def truths_in(box: Box | None) -> np.ndarray:
