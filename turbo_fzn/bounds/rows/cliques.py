@@ -21,7 +21,6 @@ Literal = int  # twice the column, plus 1 for the complement
 ACTIVE = 0.01  # a literal of a smaller value is in no cut
 LEAST_EXCESS = 0.01
 MOST_ACTIVE = 3000
-MOST_PAIRS = 2**16  # of active literals
 MOST_SEEDS = 300
 MOST_WORK = 2**24  # of `groups`, in variables that are looked up in sets: about a second
 
@@ -31,16 +30,10 @@ def literal_of(term: Affine) -> Literal:
 
 
 class Conflicts:
-    """Sets of literals of which at most one is 1, and pairs (int64 [k, 2]) of such."""
+    """Sets of literals of which at most one is 1."""
 
     def __init__(self) -> None:
         self.sets: list[list[Literal]] = []
-        self.pairs = np.empty((0, 2), np.int64)
-        self.paired = np.empty(0, np.int64)  # the literals of the pairs
-
-    def exclude(self, pairs: np.ndarray) -> None:
-        self.pairs = pairs
-        self.paired = np.unique(pairs)
 
     def add(self, terms: Iterable[Affine]) -> None:
         """Adds a set of terms that are literals; constant ones are left out."""
@@ -63,11 +56,6 @@ class Conflicts:
             here = [literal for literal in literals if literal in active]
             for literal in here:
                 neighbours[literal].update(here)
-        is_active = np.zeros(2 * len(values), bool)
-        is_active[list(active)] = True
-        for one, other in self.pairs[is_active[self.pairs].all(axis=1)][:MOST_PAIRS].tolist():
-            neighbours[one].add(other)
-            neighbours[other].add(one)
         seen: set[frozenset[Literal]] = set()
         for seed in sorted(active, key=lambda literal: -active[literal])[:MOST_SEEDS]:
             clique = grow(seed, neighbours, active)
@@ -80,12 +68,11 @@ class Conflicts:
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
         """The values of the literals above ACTIVE, at most MOST_ACTIVE of them, largest first."""
-        listed = {literal for literals in self.sets for literal in literals}
-        literals = np.union1d(self.paired, np.fromiter(listed, np.int64, len(listed)))
-        valued = np.where(literals & 1, 1 - values[literals >> 1], values[literals >> 1])
-        chosen = np.lexsort((literals, valued))[::-1][:MOST_ACTIVE]
-        chosen = chosen[valued[chosen] > ACTIVE]
-        return dict(zip(literals[chosen].tolist(), valued[chosen].tolist()))
+        mentioned = {literal for literals in self.sets for literal in literals}
+        point = values.tolist()
+        valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
+        found = [(value, literal) for literal, value in valued.items() if value > ACTIVE]
+        return {literal: value for value, literal in sorted(found, reverse=True)[:MOST_ACTIVE]}
 
 
 def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:
