@@ -14,14 +14,14 @@ NAMED = {  # folder of modules -> folder of their tests
     "kernels/learn/propagators": "kernels",
 }
 ELSEWHERE = {  # module without a test of its name -> the test that has it meanwhile
-    "test_globals.py": "automata counting different graph logic order sort",
+    "test_globals.py": "automata counting different graph logic order sort reachability",
     "test_large_cumulative.py": "packing scheduling time_table",
     "test_tables.py": "own table table_forms",
     "test_table_pairs.py": "table_plan table_relation",
     "test_policy.py": "job",
     "test_ranks_apart.py": "serve",
     "test_bench_pages.py": "charts html",
-    "test_wide_rows.py": "all_different circuit cumulative element energy delay kinds wide",
+    "test_wide_rows.py": "all_different circuit cumulative element energy reachable delay kinds wide",
     "test_linear_rows.py": "linear",
     "test_posted_rows.py": "posted",
     "test_objective_cores.py": "counters",

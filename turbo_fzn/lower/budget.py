@@ -11,21 +11,11 @@ are served together or not at all. So the order of the text does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import groupby
-from typing import NamedTuple
 
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.inner import Choice
 from turbo_fzn.lower.tuning import TUNING
-
-
-class Choice(NamedTuple):
-    """A constraint that rows and a wide row can state: the cells of its rows, a function that states it, with the wide
-    row alone or not, and whether learners gain by rows."""
-
-    cells: Callable[[], int]
-    state: Callable[[bool], None]
-    gains: bool
 
 
 def state_waiting(b: Builder) -> None:

@@ -8,8 +8,8 @@ bounds, or merges two variables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ELEMENT
 from turbo_fzn.tnf.links import NOBODY
 from turbo_fzn.tnf.wide import Wide, WideKind
-
-if TYPE_CHECKING:
-    from turbo_fzn.lower.budget import Choice
 
 
 class Mark(NamedTuple):
@@ -53,6 +50,15 @@ class Element(NamedTuple):
     at: int
     values: Sequence[int]
     first: int
+
+
+class Choice(NamedTuple):
+    """A constraint that rows and a wide row can state: the cells of its rows, a function that states it, with the wide
+    row alone or not, and whether learners gain by rows."""
+
+    cells: Callable[[], int]
+    state: Callable[[bool], None]
+    gains: bool
 
 
 class WideRows:

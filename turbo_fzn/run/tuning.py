@@ -68,18 +68,6 @@ class Tuning:
     )
     probe_work_per_row: int = tunable(200, "the same, for each row", "likewise", tried=(0, 1))
     probe_cases: int = tunable(100, "cases", "of so many one may cost all of the work", tried=(1, 10**5))
-    truths_work: int = tunable(
-        100_000,
-        "propagations and changed variables, of probes of all truths",
-        "truths that probing fixes against time: some hundredths of a second",
-        tried=(0, 10, 10**6),
-    )
-    truths_work_per_row: int = tunable(2, "the same, for each row", "likewise", tried=(0, 1))
-    truths_cases: int = tunable(4, "cases", "of so many one may cost all of the work", tried=(1, 10**5))
-    truths_reward: int = tunable(
-        1000, "work for each variable that becomes fixed", "where probing finds something it goes on", tried=(0, 10**5)
-    )
-    truths_rewards: int = tunable(20, "times the work that there is without", "likewise, at most", tried=(0, 1000))
     group: int = tunable(
         64, "literals of a group", "groups that are probed together against the time of one", tried=(2, NEVER)
     )

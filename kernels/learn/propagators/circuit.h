@@ -14,7 +14,6 @@
 #include "../state/literal.h"
 #include "oracle.h"
 #include "../state/parts.h"
-#include "../state/sides.h"
 #include "../state/trail.h"
 #include "wide.h"
 

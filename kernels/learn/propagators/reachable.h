@@ -12,6 +12,7 @@
 #include "../state/literal.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
+#include "../state/trail.h"
 #include "oracle.h"
 #include "wide.h"
 

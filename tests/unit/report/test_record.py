@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from turbo_fzn.run.outcome import Sample
-
 from support.pages import kept
 from turbo_fzn.report import page
+from turbo_fzn.run.answer.outcome import Sample
 
 
 def test_an_improvement_is_better_than_all_before():

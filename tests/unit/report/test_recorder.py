@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from turbo_fzn.run.outcome import Finished, Solution
-
 from support.pages import parse, tables
 from turbo_fzn.options.options import Options
 from turbo_fzn.report import listener, record, recorder
+from turbo_fzn.run.answer.outcome import Finished, Solution
 
 
 def test_nothing_is_written_where_no_page_is_wanted(tmp_path, monkeypatch):

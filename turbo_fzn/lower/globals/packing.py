@@ -14,11 +14,10 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
-from turbo_fzn.lower.budget import Choice
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
-from turbo_fzn.lower.inner import Span
+from turbo_fzn.lower.inner import Choice, Span
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN

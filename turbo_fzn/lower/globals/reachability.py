@@ -67,8 +67,8 @@ def _rooted(directed: bool, is_tree: bool) -> Callable[..., None]:
             b.define(truth(b, r, parts), LEQ, source, node)
         if is_tree:
             linear.eq(b, [1] * m + [-1] * n, [*es, *ns], -1, truth(b, r, parts))
-        known = b.value(root)
-        reach(b, graph, is_root, (-2 if known is None else known - first) if directed else -1, r, parts)
+        known = next((i for i, source in enumerate(is_root) if b.value(source) == 1), -2)
+        reach(b, graph, is_root, known if directed else -1, r, parts)
         conclude(b, r, parts)
 
     return lower

@@ -15,12 +15,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.budget import Choice
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other, state_as_a_whole
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
-from turbo_fzn.lower.inner import span
+from turbo_fzn.lower.inner import Choice, span
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
 
