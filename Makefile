@@ -89,7 +89,7 @@ demo: $(READY) compiler
 	else echo "Without MiniZinc, the FlatZinc that it would give is solved:"; set -x; \
 	  $(RUN) -m turbo_fzn -i examples/demo.fzn; fi
 
-# Without MiniZinc, or without npm for the newest one, the tests that run it are skipped, and say so. CI complains of
+# Without MiniZinc, or without npm for the newest one, the tests that run it are skipped, and say so. CI names
 # tests that ought to be marked `slow`.
 # Random examples are few in `make test`; `make test-slow` draws more.
 test: MARKED = not gpu and not slow

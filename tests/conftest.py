@@ -20,6 +20,7 @@ pytest.register_assert_rewrite("support")  # its failures are told as those of t
 from hypothesis import HealthCheck, settings
 
 from support import builds, processor_time, watchdog
+from support.checked_learners import checked, maybe_checked  # noqa: F401
 from support.command import PATIENCE, without_home
 from support.fake_gpu import fake_gpu  # noqa: F401
 from support.hybrid_runs import hybrid_device  # noqa: F401
@@ -78,13 +79,13 @@ def variant(request: pytest.FixtureRequest) -> Iterator[None]:
     def with_variant(settings: dict) -> Options:
         return options_of({"variant": names, **settings})
 
-    def checked(status: str, solutions: list, objective: float | None, statistics: dict) -> api.Result:
+    def without_errors(status: str, solutions: list, objective: float | None, statistics: dict) -> api.Result:
         assert statistics.get("fixpointErrors", 0) == 0
         return result(status, solutions, objective, statistics)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "options_of", with_variant)
-        patch.setattr(api, "Result", checked)
+        patch.setattr(api, "Result", without_errors)
         yield
 
 

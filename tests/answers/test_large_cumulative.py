@@ -13,7 +13,6 @@ from turbo_fzn import Model, solve_text
 from turbo_fzn.base.errors import InternalError
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.engine.library import library
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -109,15 +108,6 @@ def test_lengths_uses_and_a_capacity_that_change_wake_the_row(first):
         good = (one for one in choices if fits(one[:3], one[3:6], one[6:9], one[9]))
         assert result.objective == min(sum(w * v for w, v in zip(weights, one)) for one in good), lines
         assert result.status == "OPTIMAL_SOLUTION"
-
-
-@pytest.fixture
-def checked(monkeypatch):
-    """The engine is one that checks each explanation, and that at a fixpoint no row has more to say."""
-    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS")
-    library.cache_clear()
-    yield
-    library.cache_clear()
 
 
 @pytest.mark.slow

@@ -1,12 +1,11 @@
 """Blocks that learn from conflicts: optima, refutations and solutions are those that are known, in every role.
 
-The build of TURBO_FZN_KERNEL_FLAGS=-DCHECK_EXPLANATIONS checks each explanation and each learned clause on the way.
+The build that checks (support/checked_learners.py) does so for each explanation and each learned clause on the way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -24,10 +23,8 @@ from turbo_fzn import Result, solve_text
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings
-from turbo_fzn.engine.library import library
 from turbo_fzn.tnf.tuning import TUNING
 
-CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_EXPLANATIONS"}
 EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
 HARD = ("canteen", "golomb", "photo", "pigeons", "prize_tour", "removal", "rota", "taxicab", "wide", "workshop")
 FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
@@ -80,26 +77,6 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
 def small_sums_are_fused(monkeypatch):
     """Small sums are fused like large ones, since the models here have few large ones."""
     monkeypatch.setattr(TUNING, "joint_values", 0)
-
-
-def use_checked(monkeypatch) -> Iterator[None]:
-    """The engine of this process is the one that checks."""
-    for name, flags in CHECKED.items():
-        monkeypatch.setenv(name, flags)
-    library.cache_clear()
-    yield
-    library.cache_clear()  # the next test takes the usual one
-
-
-@pytest.fixture
-def checked(monkeypatch):
-    yield from use_checked(monkeypatch)
-
-
-@pytest.fixture(params=["usual", pytest.param("checked", marks=pytest.mark.slow)])
-def maybe_checked(request, monkeypatch):
-    """The test is for both engines; the usual one counts no errors in explanations."""
-    yield from use_checked(monkeypatch) if request.param == "checked" else [None]
 
 
 def example(name: str) -> dict:

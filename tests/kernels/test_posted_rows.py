@@ -23,7 +23,6 @@ from turbo_fzn.bounds.rows.linearise import linearise
 from turbo_fzn.engine.abi.abi import LEARNERS, POSTED_ROWS, POSTED_TERMS
 from turbo_fzn.engine.abi.model_records import Posted
 from turbo_fzn.engine.contract import Inequality
-from turbo_fzn.engine.library import library
 from turbo_fzn.engine.posted import Places, first_postbox, terms_of, without
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -209,12 +208,7 @@ def test_with_posted_rows_a_learner_proves_the_optimum():
 
 
 @pytest.mark.slow
-def test_posted_rows_explain_what_they_say(monkeypatch):
+def test_posted_rows_explain_what_they_say(checked):
     """In the build that checks each explanation, each learned clause and each fixpoint."""
-    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS")
-    library.cache_clear()
-    try:
-        n_rows = sum(check_random_model(number, role) for number in range(100, 400) for role in ("prover", "soloist"))
-    finally:
-        library.cache_clear()
+    n_rows = sum(check_random_model(number, role) for number in range(100, 400) for role in ("prover", "soloist"))
     assert n_rows > 300

@@ -75,6 +75,7 @@ def test_the_optimum_of_a_random_model_is_that_of_the_oracle(eager):
     check_optimum_of()
 
 
+@pytest.mark.slow
 def test_a_search_whose_proof_is_logged_keeps_its_clauses(tmp_path):
     shop = job_shop(Random(2), 10, 5)
     result = solve(shop, "prover", relaxation="off", proof=str(tmp_path / "shop"))

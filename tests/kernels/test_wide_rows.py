@@ -31,7 +31,7 @@ from turbo_fzn.tnf.wide import Wide, WideKind
 
 N_ROWS = {
     WideKind.ALL_DIFFERENT: 1500,
-    WideKind.CUMULATIVE: 1500,
+    WideKind.CUMULATIVE: 1000,
     WideKind.ELEMENT: 800,
     WideKind.ENERGY: 1500,
     WideKind.CIRCUIT: 800,

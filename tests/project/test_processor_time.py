@@ -1,4 +1,4 @@
-"""A run with `--quick` fails where an unmarked test takes too much processor time, and only there."""
+"""A run with `--quick` names the unmarked tests that take too much processor time, and fails of none."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ import sys
 sys.path.append({str(TESTS)!r})
 from support import processor_time
 processor_time.LIMIT = 0.1
-processor_time.SLACK = {{slack}}
-processor_time.load = lambda: {{load}}
 pytest_addoption = processor_time.add_options
 pytest_configure = processor_time.register
 """
@@ -63,9 +61,9 @@ DEAR = ("fixture hot of test_cases.py", "test_cases.py::test_busy", "test_cases.
 def run(tmp_path):
     """A function that runs the cases."""
 
-    def run(slack: float, load: float, *flags: str) -> subprocess.CompletedProcess[str]:
+    def run(*flags: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-        (tmp_path / "conftest.py").write_text(CONFTEST.format(slack=slack, load=load))
+        (tmp_path / "conftest.py").write_text(CONFTEST)
         (tmp_path / "test_cases.py").write_text(CASES)
         alone = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST")}
         alone["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # their imports take longer than the cases
@@ -75,25 +73,18 @@ def run(tmp_path):
     return run
 
 
-def complaints(output: str, word: str) -> list[str]:
-    return sorted(line.partition(": ")[0] for line in output.splitlines() if line.startswith(f"{word} "))
+def complaints(output: str) -> list[str]:
+    return sorted(line.partition(": ")[0] for line in output.splitlines() if line.startswith("SLOW "))
 
 
-def test_what_is_too_slow_fails_a_quick_run_also_where_workers_run_it(run, tmp_path):
-    done = run(1.2, 1.0, "--quick", "-p", "xdist", "-n", "1", "--processor-times", "times.json")
-    assert done.returncode == 1 and "6 passed" in done.stdout, done.stdout + done.stderr
-    assert complaints(done.stdout, "TOO SLOW") == [f"TOO SLOW {name}" for name in DEAR]
+@pytest.mark.parametrize("flags", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "workers"])
+def test_what_is_too_slow_is_named_and_fails_no_run(run, tmp_path, flags):
+    done = run("--quick", "--processor-times", "times.json", *flags)
+    assert done.returncode == 0 and "6 passed" in done.stdout, done.stdout + done.stderr
+    assert complaints(done.stdout) == [f"SLOW {name}" for name in DEAR]
     times = json.loads((tmp_path / "times.json").read_text())
     assert times["test_cases.py::test_marked"] > 0.1 > times["test_cases.py::test_cheap"]
     assert times["test_cases.py::test_fixture"] < 0.1 and times["test_cases.py::test_only_at_first"] > 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("slack", "load", "word"), [(1000, 1.0, "RATHER SLOW"), (1.2, 10.0, "TOO SLOW")])
-def test_what_may_be_the_machine_is_only_named(run, slack, load, word):
-    done = run(slack, load, "--quick")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert complaints(done.stdout, word) == [f"{word} {name}" for name in DEAR]
 
 
 def test_ci_runs_every_test_that_needs_no_gpu():
@@ -108,5 +99,5 @@ def test_ci_runs_every_test_that_needs_no_gpu():
 
 
 def test_no_other_run_complains(run):
-    done = run(1, 1.0)
+    done = run()
     assert done.returncode == 0 and "SLOW" not in done.stdout
