@@ -53,8 +53,8 @@ def refuse_wrong_definitions(model: Model) -> None:
 
 
 def _refuse_vain_definitions(model: Model, definitions: dict[str, Constraint]) -> None:
-    """Of variables that clauses define. A definition is in vain where all uses, of which there are some beside it, are
-    literals of clauses with the sign that it has there."""
+    """Raises ModelError where a clause defines a variable in vain: where all uses, of which there are some beside it,
+    are literals of clauses with the sign that it has there."""
     signs: defaultdict[object, list[bool | None]] = defaultdict(list)
     for name, sign in _signs(model):
         signs[name].append(sign)
