@@ -7,7 +7,8 @@ model may have many. That of `p <-> not p` looks the same, and cannot be told ap
 
 Of `(not (not (p /\\ q))) <- p` it writes, up to 2.10, `bool_clause([],[p,X])` and `bool_clause([],[p,q,X]) ::
 defines_var(X)`, which are true wherever X is false: the direction of the definition that the other clause needs is
-lost, and so are constraints of the model. No definition that is meant looks so, since it would restrict nothing.
+lost, and so are constraints of the model. No definition that is meant looks so, since it would restrict nothing. 2.10
+also writes it of `not (false xor (s superset t))`.
 """
 
 from __future__ import annotations
@@ -73,12 +74,24 @@ def _is_introduced(model: Model, defined: list) -> bool:
 def _signs(model: Model) -> Iterator[tuple[object, bool | None]]:
     """(variable, its sign) of each literal of a clause, and (variable, None) of all other uses."""
     for constraint in model.constraints:
-        if constraint.name == "bool_clause" and len(constraint.args) == 2:
-            for literals, sign in zip(constraint.args, (True, False)):
-                yield from ((name, sign) for name in model.names_in([literals]))
-        else:
+        clause = _literals(constraint)
+        for literals, sign in zip(clause, (True, False)):
+            yield from ((name, sign) for name in model.names_in([literals]))
+        if not clause:
             yield from ((name, None) for name in model.names_in(constraint.args))
     yield from ((variable.value, None) for variable in model.variables.values() if isinstance(variable.value, Ref))
+
+
+def _literals(constraint: Constraint) -> tuple[object, ...]:
+    """The positive and the negative literals of a constraint that is a clause, or nothing."""
+    match constraint.name, constraint.args:
+        case "bool_clause", [positive, negative]:
+            return positive, negative
+        case "array_bool_or", [positive, True]:
+            return positive, []
+        case "array_bool_and", [negative, False]:
+            return [], negative
+    return ()
 
 
 def _refuse_own_negation(model: Model, constraint: Constraint, defined: list) -> None:

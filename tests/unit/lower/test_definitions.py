@@ -95,6 +95,8 @@ def n_solutions(text: str) -> int:
         ("constraint bool_clause([],[p,X]);\n", BACK),
         ("constraint bool_clause([],[p,X]);\nconstraint bool_clause([q],[X]);\n", BACK),
         ("array [1..2] of var bool: two = [p,X];\nconstraint bool_clause([],two);\n", BACK),
+        ("constraint array_bool_and([p,X],false);\n", BACK),
+        ("constraint array_bool_or([p,X],true);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
         ("constraint bool_clause([p,X],[]);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
     ],
 )
@@ -111,6 +113,8 @@ def test_a_definition_in_the_direction_that_nothing_needs_is_refused_with_its_li
         ("", 4),
         ("constraint bool_clause([X],[p]);\n", 3),
         ("constraint bool_clause([X],[p]);\nconstraint bool_clause([],[X,q]);\n", 3),
+        ("constraint array_bool_and([p,X],q);\n", 2),
+        ("constraint array_bool_or([p,X],true);\n", 4),
         ("constraint bool_eq(X,p);\n", 3),
         ("var bool: Y = X;\nconstraint bool_clause([],[p,X]);\nconstraint bool_eq(Y,q);\n", 3),
     ],
