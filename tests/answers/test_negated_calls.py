@@ -185,3 +185,15 @@ def test_what_the_standard_library_defines_by_its_own_negation_is_right_or_refus
         assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == 16
     except ModelError as error:
         assert "`p` is defined by its own negation" in str(error)
+
+
+@pytest.mark.covers("G14")
+@needs_minizinc
+def test_a_negation_of_which_a_direction_is_lost_is_right_or_refused():
+    """2.6.4 and 2.10.0 lose it, with any library; what they write has a solution where p holds and q does not."""
+    text = "var bool: p;\nvar bool: q;\nconstraint (not (not (forall([p, q])))) <- p;\nsolve satisfy;\n"
+    flat = releases()["installed"].flatten(text)
+    try:
+        assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == 3
+    except ModelError as error:
+        assert "nothing needs this definition" in str(error)

@@ -1,8 +1,8 @@
 """MiniZinc models of nested negations and set operators, through the installed release and the newest one.
 
 An expression is drawn as its text and, independently of any lowering, its value in Python: all solutions of a block are
-found by trying all assignments. What a release refuses, and FlatZinc that defines a variable by its own negation, which
-2.6 writes for some globals of its standard library, says nothing ("undecided").
+found by trying all assignments. What a release refuses, and FlatZinc whose definitions the solver refuses as wrong
+(turbo_fzn/lower/definitions.py), says nothing ("undecided").
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.base.errors import TurboError
 
 BATCH = 20  # blocks
-OWN_NEGATION = "defined by its own negation"
+REFUSED = ("defined by its own negation", "nothing needs this definition")
 SECONDS = 20
 
 
@@ -266,7 +266,8 @@ def compare(one: Puzzle, flat: Flat, way: Way) -> Verdict:
         with way.surroundings():
             result = solve_text(text, **{**way.settings(), **several}, time_limit=1000 * SECONDS)
     except TurboError as error:
-        return Verdict("undecided") if OWN_NEGATION in str(error) else Verdict("wrong", f"{error} ({way})\n{text}")
+        is_refused = any(words in str(error) for words in REFUSED)
+        return Verdict("undecided") if is_refused else Verdict("wrong", f"{error} ({way})\n{text}")
     if result.status in ("UNKNOWN", "SATISFIED"):
         return Verdict("undecided")
     found = [{name: str(value).lower() for name, value in values.items()} for values in result.solutions]

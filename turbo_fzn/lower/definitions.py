@@ -1,18 +1,25 @@
-"""Refuses FlatZinc in which a Boolean variable is defined by its own negation.
+"""Refuses FlatZinc in which a Boolean variable is defined by its own negation, or in the direction that nothing needs.
 
 MiniZinc 2.6 writes `constraint bool_not(p,p) :: defines_var(p);` for `p <-> not g(x)`, where its library gives g_reif a
 body: the truth of g(x) was to be another variable. As it stands there, such a model has no solution, and its author's
 model may have many. That of `p <-> not p` looks the same, and cannot be told apart. The same constraint without
 `defines_var` is meant, and is lowered as any other.
+
+Of `(not (not (p /\\ q))) <- p` it writes, up to 2.10, `bool_clause([],[p,X])` and `bool_clause([],[p,q,X]) ::
+defines_var(X)`, which are true wherever X is false: the direction of the definition that the other clause needs is
+lost, and so are constraints of the model. No definition that is meant looks so, since it would restrict nothing. 2.10
+also writes it of `not (false xor (s superset t))`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 
 from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Call, Constraint, Model, Ref
 
+LOST = "MiniZinc loses the other direction of some negations within each other; simplify them in the model"
 ADVICE = "MiniZinc 2.6 writes this for `p <-> not G`; type `p != G` in the model, or use a newer MiniZinc"
 
 
@@ -32,13 +39,59 @@ MEANINGS: dict[str, Callable[..., bool]] = {
 }
 
 
-def refuse_own_negations(model: Model) -> None:
-    """Raises ModelError, with its place, where a Boolean variable is defined by its own negation."""
+def refuse_wrong_definitions(model: Model) -> None:
+    """Raises ModelError, with its place, where a Boolean variable is defined by its own negation, or in vain."""
+    in_one_direction: dict[str, Constraint] = {}
     for constraint in model.constraints:
-        if constraint.name in MEANINGS and constraint.annotations:
-            for annotation in constraint.annotations:
-                if isinstance(annotation, Call) and annotation.name == "defines_var":
+        for annotation in constraint.annotations:
+            if isinstance(annotation, Call) and annotation.name == "defines_var":
+                if constraint.name in MEANINGS:
                     _refuse_own_negation(model, constraint, annotation.args)
+                elif constraint.name == "bool_clause" and _is_introduced(model, annotation.args):
+                    in_one_direction[annotation.args[0]] = constraint
+    if in_one_direction:
+        _refuse_vain_definitions(model, in_one_direction)
+
+
+def _refuse_vain_definitions(model: Model, definitions: dict[str, Constraint]) -> None:
+    """Raises ModelError where a clause defines a variable in vain: where all uses, of which there are some beside it,
+    are literals of clauses with the sign that it has there."""
+    signs: defaultdict[object, list[bool | None]] = defaultdict(list)
+    for name, sign in _signs(model):
+        signs[name].append(sign)
+    for name, constraint in definitions.items():
+        uses = signs[name]
+        if len(uses) > 1 and None not in uses and len(set(uses)) == 1:
+            raise ModelError(f"nothing needs this definition of `{name}`: {LOST}", *model.locate(constraint.position))
+
+
+def _is_introduced(model: Model, defined: list) -> bool:
+    """Whether an annotation defines a variable that MiniZinc has introduced."""
+    variable = model.variables.get(defined[0]) if len(defined) == 1 and isinstance(defined[0], Ref) else None
+    return variable is not None and "var_is_introduced" in variable.annotations
+
+
+def _signs(model: Model) -> Iterator[tuple[object, bool | None]]:
+    """(variable, its sign) of each literal of a clause, and (variable, None) of all other uses."""
+    for constraint in model.constraints:
+        clause = _literals(constraint)
+        for literals, sign in zip(clause, (True, False)):
+            yield from ((name, sign) for name in model.names_in([literals]))
+        if not clause:
+            yield from ((name, None) for name in model.names_in(constraint.args))
+    yield from ((variable.value, None) for variable in model.variables.values() if isinstance(variable.value, Ref))
+
+
+def _literals(constraint: Constraint) -> tuple[object, ...]:
+    """The positive and the negative literals of a constraint that is a clause, or nothing."""
+    match constraint.name, constraint.args:
+        case "bool_clause", [positive, negative]:
+            return positive, negative
+        case "array_bool_or", [positive, True]:
+            return positive, []
+        case "array_bool_and", [negative, False]:
+            return [], negative
+    return ()
 
 
 def _refuse_own_negation(model: Model, constraint: Constraint, defined: list) -> None:

@@ -1,4 +1,6 @@
-"""A Boolean variable that is defined by its own negation: a model that no author meant is refused, and not answered."""
+"""A Boolean variable that is defined by its own negation, or in the direction that nothing needs: a model that no
+author meant is refused, and not answered.
+"""
 
 from __future__ import annotations
 
@@ -70,3 +72,57 @@ def test_other_definitions_are_lowered(call, count):
 def test_wrong_arguments_of_a_definition_are_said_as_anywhere():
     with pytest.raises(ModelError, match="argument 1 of bool_clause_reif"):
         solve_text(f"{HEAD}constraint bool_clause_reif(p,[p],p) :: defines_var(p);\nsolve satisfy;\n", arch="cpu")
+
+
+LOST = """\
+var bool: p :: output_var;
+var bool: q :: output_var;
+var bool: X :: var_is_introduced :: is_defined_var;
+"""
+BACK = "constraint bool_clause([],[p,q,X]) :: defines_var(X);\n"  # X -> not (p /\\ q)
+GOAL = "solve satisfy;\n"
+
+
+def n_solutions(text: str) -> int:
+    found = solve_text(text, arch="cpu", all_solutions=True).solutions
+    return len({(solution["p"], solution["q"]) for solution in found})
+
+
+@pytest.mark.covers("G14")
+@pytest.mark.parametrize(
+    "uses, definition",
+    [
+        ("constraint bool_clause([],[p,X]);\n", BACK),
+        ("constraint bool_clause([],[p,X]);\nconstraint bool_clause([q],[X]);\n", BACK),
+        ("array [1..2] of var bool: two = [p,X];\nconstraint bool_clause([],two);\n", BACK),
+        ("constraint array_bool_and([p,X],false);\n", BACK),
+        ("constraint array_bool_or([p,X],true);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
+        ("constraint bool_clause([p,X],[]);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
+    ],
+)
+def test_a_definition_in_the_direction_that_nothing_needs_is_refused_with_its_line(uses, definition):
+    """MiniZinc has lost the other one. Both releases write the first of `(not (not (p /\\ q))) <- p`."""
+    with pytest.raises(ModelError, match="nothing needs this definition of `X`") as caught:
+        solve_text(f"{LOST}{uses}{definition}{GOAL}", arch="cpu")
+    assert caught.value.line == 4 + uses.count("\n")
+
+
+@pytest.mark.parametrize(
+    "uses, count",
+    [
+        ("", 4),
+        ("constraint bool_clause([X],[p]);\n", 3),
+        ("constraint bool_clause([X],[p]);\nconstraint bool_clause([],[X,q]);\n", 3),
+        ("constraint array_bool_and([p,X],q);\n", 2),
+        ("constraint array_bool_or([p,X],true);\n", 4),
+        ("constraint bool_eq(X,p);\n", 3),
+        ("var bool: Y = X;\nconstraint bool_clause([],[p,X]);\nconstraint bool_eq(Y,q);\n", 3),
+    ],
+)
+def test_a_definition_in_a_direction_that_is_needed_is_lowered(uses, count):
+    assert n_solutions(f"{LOST}{uses}{BACK}{GOAL}") == count
+
+
+def test_a_variable_of_the_author_may_be_defined_in_any_direction():
+    text = LOST.replace("var_is_introduced", "output_var")
+    assert n_solutions(f"{text}constraint bool_clause([],[p,X]);\n{BACK}{GOAL}") == 4
