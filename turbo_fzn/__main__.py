@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-OLDEST_PYTHON = (3, 10)
+OLDEST_PYTHON = (3, 10)  # format: a version
 
 
 def refuse_python() -> None:

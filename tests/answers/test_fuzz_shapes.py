@@ -25,6 +25,7 @@ from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import runs
 from turbo_fzn.lower.globals import table
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf import spans
 
@@ -74,7 +75,7 @@ def test_each_form_that_is_lowered_in_columns_gets_there(monkeypatch):
     monkeypatch.setattr(runs.Runs, "lower_columns", count)
     for number in range(150):
         lower(SHAPES["runs"](Random(f"run/{number}")))
-    assert {name for name, n in lengths.items() if n >= runs.LEAST} == set(COLUMNS)
+    assert {name for name, n in lengths.items() if n >= TUNING.columns_least} == set(COLUMNS)
 
 
 def test_tables_are_shared_by_constraints_and_excluded_by_others(monkeypatch):
@@ -100,7 +101,7 @@ def test_spans_of_machines_are_bounded_where_no_heavy_things_are_neighbours(monk
         return original(self)
 
     monkeypatch.setattr(spans._Spans, "distances", distances)
-    way = Way(thresholds={"tnf.spans.MOST_THINGS": 1})
+    way = Way(thresholds={"tnf.span_things": 1})
     for number in range(COUNT):
         model = SHAPES["machines"](Random(f"machine/{number}"))
         assert judge(model, way).kind == "right", with_text(model).text

@@ -1,4 +1,4 @@
-"""The fuzzer's table of thresholds is in step with the code, and what it draws is what the code then meets."""
+"""The thresholds that the fuzzer draws are other ones than those of the tables, and are what the code then meets."""
 
 from __future__ import annotations
 
@@ -7,42 +7,39 @@ from random import Random
 import pytest
 
 from fuzz import editions
-from fuzz.thresholds import KEPT, THRESHOLDS, constants, draw_thresholds, find, is_kept, with_thresholds
+from fuzz.thresholds import THRESHOLDS, draw_thresholds, find, with_thresholds
 from turbo_fzn import solve_text
 from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine.toolchain import compiler
-from turbo_fzn.lower import builder, early, runs
+from turbo_fzn.lower import linear_columns, runs
+from turbo_fzn.lower.tuning import TUNING
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_a_threshold_is_there_and_is_given_other_values_than_its_own(name):
-    module, constant = find(name)
-    own = getattr(module, constant)
+    table, constant = find(name)
+    own = getattr(table, constant)
     assert own not in THRESHOLDS[name] and {type(value) for value in THRESHOLDS[name]} == {type(own)}
 
 
-def test_every_number_of_the_code_is_varied_or_kept_for_a_reason():
-    missing = [name for name in constants() if name not in THRESHOLDS and not is_kept(name)]
-    assert missing == [], "a new threshold belongs into tests/fuzz/thresholds.py: THRESHOLDS, or KEPT with a reason"
+def test_thresholds_hold_meanwhile_only():
+    own = TUNING.domain_values, TUNING.columns_least
+    with with_thresholds({"lower.domain_values": 3, "lower.columns_least": 2}):
+        assert (TUNING.domain_values, TUNING.columns_least) == (3, 2)
+    assert (TUNING.domain_values, TUNING.columns_least) == own
 
 
-def test_what_is_kept_exists():
-    existing = set(constants())
-    modules = {name.rpartition(".")[0] for name in existing}
-    kept = [word for words in KEPT.values() for word in words.split()]
-    assert [word for word in kept if word not in existing | modules] == []
-    assert [word for word in kept if word in THRESHOLDS] == []
+def test_what_was_computed_with_other_thresholds_is_forgotten():
+    shape = linear_columns.Shape((True, True), 2)
+    own = runs._form_of_sum(shape).most
+    with with_thresholds({"lower.columns_most": 16}):
+        assert runs._form_of_sum(shape).most == 16
+    assert runs._form_of_sum(shape).most == own > 16
 
 
-def test_thresholds_hold_in_every_module_that_names_them_and_only_meanwhile():
-    own = builder.TABLE_LIMIT
-    with with_thresholds({"lower.builder.TABLE_LIMIT": 3, "lower.runs.LEAST": 2}):
-        assert builder.TABLE_LIMIT == early.TABLE_LIMIT == 3 and runs.LEAST == 2
-    assert builder.TABLE_LIMIT == early.TABLE_LIMIT == own and runs.LEAST != 2
-
-
-def test_a_threshold_that_vanished_is_an_error():
-    with pytest.raises(AttributeError), with_thresholds({"lower.runs.NOT_THERE": 3}):
+@pytest.mark.parametrize(("name", "error"), [("lower.not_there", AttributeError), ("lower.runs.most", KeyError)])
+def test_a_threshold_that_vanished_is_an_error(name, error):
+    with pytest.raises(error), with_thresholds({name: 3}):
         pass
 
 
@@ -62,7 +59,7 @@ def test_a_small_run_goes_the_way_of_a_long_one(monkeypatch):
     text = variables + "".join(f"constraint int_ne({a},{b}); " for a, b in ("xy", "yz", "xz")) + "solve satisfy;"
     for least, columns in ((32, False), (2, True)):
         made.clear()
-        with with_thresholds({"lower.runs.LEAST": least} if columns else {}):
+        with with_thresholds({"lower.columns_least": least} if columns else {}):
             assert len(solve_text(text, arch="cpu", all_solutions=True).solutions) == 6
         assert bool(made) == columns
 

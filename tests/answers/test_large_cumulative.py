@@ -13,7 +13,7 @@ from turbo_fzn import Model, solve_text
 from turbo_fzn.base.errors import InternalError
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
-from turbo_fzn.lower import budget
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -39,7 +39,7 @@ WITH_ROWS = [
 
 @pytest.fixture(autouse=True)
 def every_one_is_too_large(monkeypatch):
-    monkeypatch.setattr(budget, "MOST_CELLS", 0)
+    monkeypatch.setattr(TUNING, "budget_cells", 0)
 
 
 def prepared(text: str, **settings) -> TNF:

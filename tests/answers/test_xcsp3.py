@@ -13,7 +13,7 @@ from support.xcsp3_draw import Draw
 from support.xcsp3_more_cases import FORMS
 from support.xcsp3_random import random_instance
 from turbo_fzn.interface.api import solve_model
-from turbo_fzn.lower.globals import table
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.xcsp3.reader import CONSTRAINTS, SOLUTION, parse_xcsp3
 
 REPETITIONS = [pytest.param(range(1), id="first"), pytest.param(range(1, 3), id="more", marks=pytest.mark.slow)]
@@ -72,11 +72,11 @@ def test_the_files_that_the_page_names_exist():
 SHARED = 90  # rows, more than those of a table that is taken apart row by row
 
 
-@pytest.mark.parametrize("cells", [table.MOST_ROWS, 0, 3 * SHARED])
+@pytest.mark.parametrize("cells", [TUNING.table_rows, 0, 3 * SHARED])
 @pytest.mark.parametrize("kind", ["supports", "conflicts"])
 def test_constraints_that_share_a_table_have_its_solutions(monkeypatch, kind, cells):
     """Where all of them have truth values, where those after the first have the number of the row, and in between."""
-    monkeypatch.setattr(table, "MOST_ROWS", cells)
+    monkeypatch.setattr(TUNING, "table_rows", cells)
     rows = {(i * 7 % 12, i * 5 % 13) for i in range(SHARED)}
     pairs = [(0, 1), (1, 2), (0, 2)]
     body = "".join(f"({p},{q})" for p, q in sorted(rows))

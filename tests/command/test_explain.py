@@ -13,6 +13,7 @@ from support.warm import ask
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import InternalError
 from turbo_fzn.explain import explainer
+from turbo_fzn.explain.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.languages import parse_named
@@ -92,7 +93,7 @@ def test_a_ternary_model_has_no_names(tmp_path):
 
 
 def test_a_part_that_takes_long_is_left_and_the_core_is_minimal_all_the_same(monkeypatch):
-    monkeypatch.setattr(explainer, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(TUNING, "least_seconds", 0.1)
     core = solve_text(hard_in_parts(), arch="cpu", explain=True).core
     assert core.titles == ["up", "down"] and core.minimal
 

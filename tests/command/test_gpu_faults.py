@@ -35,7 +35,7 @@ from support.command import (
     write,
 )
 from support.fake_machine import FAILING, SLOW, build_driver, changes, end_compilers, fill_cache
-from turbo_fzn.command import cli
+from turbo_fzn.command.tuning import TUNING
 
 # Few blocks: those of the machine's GPU are threads of the CPU, which has other work.
 BLOCKS = ("--blocks", 2)
@@ -219,5 +219,5 @@ def test_a_model_that_the_cpu_solves_at_once_does_not_wake_the_gpu(machine, tmp_
 
 
 def test_a_large_file_wakes_the_gpu_while_it_is_read(machine, tmp_path):
-    large, note = write(tmp_path, LEAST_SUM + "% " + "x" * cli.LONG_READ_BYTES + "\n"), tmp_path / "called"
+    large, note = write(tmp_path, LEAST_SUM + "% " + "x" * TUNING.long_read_bytes + "\n"), tmp_path / "called"
     assert wakes_the_gpu(machine, large, note)

@@ -35,7 +35,7 @@ from turbo_fzn.bounds.thread.relaxation_thread import Bounder
 from turbo_fzn.options.options import Options
 from turbo_fzn.process import streams
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.process.stopping import FIRM_SECONDS
+from turbo_fzn.process.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import search
 from turbo_fzn.run.prepare import prepare
@@ -226,7 +226,7 @@ def test_a_log_that_nobody_reads_holds_no_process_either(tmp_path):
         reader.start()
         fill(process.stderr)
         process.send_signal(signal.SIGTERM)
-        if not has_ended(process, FIRM_SECONDS + 1):
+        if not has_ended(process, TUNING.firm_seconds + 1):
             process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
         reader.join()
@@ -286,7 +286,7 @@ def test_a_slow_reader_gets_all_also_in_a_hurry(pipe):
 
 
 def test_who_takes_nothing_has_left(pipe, monkeypatch):
-    monkeypatch.setattr(streams, "READER_SECONDS", 0.05)
+    monkeypatch.setattr(TUNING, "reader_seconds", 0.05)
     _, outlet = pipe
     outlet.write("x" * 200_000)
     outlet.hurry()

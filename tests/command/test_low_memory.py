@@ -11,6 +11,7 @@ import pytest
 from support import command
 from turbo_fzn.base import memory
 from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.tuning import TUNING
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run import interruptible
 
@@ -43,7 +44,7 @@ def least_megabytes() -> int:
 def test_too_little_memory_for_the_libraries_is_one_line(share):
     """NumPy gave advice, and OpenBLAS ended the process without a status line."""
     least = least_megabytes() + 4
-    room = memory.LIBRARIES_BYTES // 10**6
+    room = TUNING.libraries_bytes // 10**6
     run = run_within(int(least + share * room), "--arch", "cpu", GOLOMB)
     assert is_told(run, "=====ERROR=====\n")
 
@@ -58,11 +59,11 @@ def without_room(*_: object) -> None:
     raise RuntimeError("can't start new thread")
 
 
-@pytest.mark.parametrize(("stack", "error"), [(memory.STACK_BYTES, EngineError), (2**60, MemoryError)])
+@pytest.mark.parametrize(("stack", "error"), [(TUNING.stack_bytes, EngineError), (2**60, MemoryError)])
 def test_a_thread_without_room_for_its_stack_is_missing_memory(monkeypatch, stack, error):
     """Where there is room, too many threads are what is wrong."""
     monkeypatch.setattr(interruptible.threading.Thread, "start", without_room)
-    monkeypatch.setattr(memory, "STACK_BYTES", stack)
+    monkeypatch.setattr(TUNING, "stack_bytes", stack)
     with pytest.raises(error):
         interruptible.in_thread(lambda: 1, Interrupt(), lambda: None)
 

@@ -23,6 +23,7 @@ from lab.bench.front import growing_model
 from support.command import COMMAND, PATIENCE, THREE_SOLUTIONS, environment, finish, golomb, run, start, write
 from turbo_fzn.base import progress
 from turbo_fzn.base.progress import ERASE, Stage, line
+from turbo_fzn.base.tuning import TUNING
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.read.flatzinc import FlatZincReader, parse_text
@@ -49,7 +50,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """A terminal on which stages are shown at once."""
     stream = Terminal()
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(TUNING, "progress_patience_seconds", 0.0)
     monkeypatch.setattr(progress, "_bar", progress.Bar(stream))
     yield stream
     for thread in threading.enumerate():
@@ -74,7 +75,7 @@ def test_of_stages_within_stages_the_innermost_is_drawn(terminal):
 def test_a_phase_of_another_thread_is_not_drawn(terminal):
     def work() -> None:
         with progress.stage("compile gpu32s"):
-            time.sleep(3 * progress.INTERVAL_SECONDS)
+            time.sleep(3 * TUNING.progress_seconds)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -83,9 +84,9 @@ def test_a_phase_of_another_thread_is_not_drawn(terminal):
 
 
 def test_a_short_phase_is_not_drawn(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(TUNING, "progress_patience_seconds", PATIENCE)
     with progress.stage("parse"):
-        time.sleep(3 * progress.INTERVAL_SECONDS)
+        time.sleep(3 * TUNING.progress_seconds)
     assert terminal.getvalue() == ""
 
 
@@ -238,7 +239,7 @@ def test_a_terminal_sees_no_bar_of_a_small_model_and_a_pipe_sees_nothing(tmp_pat
     assert run("--arch", "cpu", path).errors == ""
     while drawn := seen_on_a_terminal("--arch", "cpu", str(path)):
         seconds = [int(number) for number in re.findall(r", (\d+) s", drawn)]
-        assert seconds and min(seconds) >= progress.PATIENCE_SECONDS, drawn  # so slow a machine is told to wait
+        assert seconds and min(seconds) >= TUNING.progress_patience_seconds, drawn  # so slow a machine is told to wait
 
 
 def seen_on_a_terminal(*arguments: str) -> str:

@@ -35,6 +35,7 @@ from turbo_fzn.bounds.search.listener import NO_SOLUTION
 from turbo_fzn.bounds.search.probing import Implications
 from turbo_fzn.bounds.thread import relaxation_thread
 from turbo_fzn.bounds.thread.relaxation_thread import Beside
+from turbo_fzn.bounds.thread.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -190,9 +191,9 @@ def watched(watch: Watch, liar: bool) -> Iterator[None]:
         for place, name, value in [*certifiers(watch), *inferences(watch)]:
             stack.enter_context(patch.object(place, name, value))
         stack.enter_context(patch.object(root, "Program", Liar if liar else root.Program))
-        stack.enter_context(patch.object(relaxation_thread, "REASON_SECONDS", 0))
+        stack.enter_context(patch.object(TUNING, "reason_seconds", 0))
         # Trees go back to the root for more cuts.
-        stack.enter_context(patch.object(relaxation_thread, "SMALL_TREE", min(relaxation_thread.SMALL_TREE, 1)))
+        stack.enter_context(patch.object(TUNING, "small_tree", min(TUNING.small_tree, 1)))
         yield
 
 

@@ -18,7 +18,7 @@ from turbo_fzn.run.engines import cpu_settings, ordered
 from turbo_fzn.run.policy import Decision
 
 FORMS = ("shared", "joining")  # they share one tree; the second one joins the first
-AT_ONCE = {"engine.together.maker.HEAD_START_SECONDS": 0.0, "engine.together.team.EXCHANGE_SECONDS": 0.0}
+AT_ONCE = {"engine.gpu_start_seconds": 0.0, "engine.exchange_seconds": 0.0}
 
 
 @contextlib.contextmanager

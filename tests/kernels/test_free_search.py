@@ -18,8 +18,8 @@ from support.free_search import BEST_GAIN, KNAPSACK, NEIGHBOURHOODS, RESTARTS, f
 from support.market_split import market_split_model
 from support.oracle import all_solutions, optimum
 from support.random_models import models
-from turbo_fzn.engine.abi.aligned import FIRST_SHARE
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.engine.tuning import TUNING
 
 MANY = 10**9  # tries on the books, so that what a try takes is what the books say, and not what the machine takes
 APART = 3  # an island that takes no notice of the record
@@ -106,14 +106,16 @@ def test_each_kind_of_neighbourhood_leads_to_better_solutions(method):
 def test_neighbourhoods_that_are_searched_to_their_end_become_larger():
     engine = alone(KNAPSACK, "random")
     engine.run_alone(enough=lambda: tasks(engine) >= 2000, incumbent=first_solution(KNAPSACK))
-    tried = [share for sizes in engine.book("random").share for share in sizes if share != FIRST_SHARE]
-    assert tried and max(tried) < FIRST_SHARE
+    tried = [share for sizes in engine.book("random").share for share in sizes if share != TUNING.first_share]
+    assert tried and max(tried) < TUNING.first_share
 
 
 def test_neighbourhoods_that_are_cut_become_smaller():
     engine = alone(market_split_model(), "random")
     engine.run_alone(enough=lambda: tasks(engine) >= 500, incumbent=first_solution(market_split_model()))
-    assert engine.book("random").share[0][0] > FIRST_SHARE  # of those that may fail least often: every second task
+    assert (
+        engine.book("random").share[0][0] > TUNING.first_share
+    )  # of those that may fail least often: every second task
 
 
 def islands(engine: OpenEngine) -> np.ndarray:

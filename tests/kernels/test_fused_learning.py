@@ -15,7 +15,7 @@ from support.corpus import EXPECTED, text_of
 from support.engines import OpenEngine
 from support.lone_rows import cpu_rows
 from turbo_fzn import solve_text
-from turbo_fzn.tnf import linear_rows
+from turbo_fzn.tnf.tuning import TUNING
 
 WITH_LINKS = ("crossword", "rota", "rucksack", "toll_roads")
 
@@ -40,7 +40,7 @@ solve :: int_search([gain, y], input_order, indomain_max, complete) maximize gai
 
 
 def test_a_row_of_both_ends_of_a_sum_runs_again_for_what_it_has_said_itself(monkeypatch):
-    monkeypatch.setattr(linear_rows, "NARROW", 0)
+    monkeypatch.setattr(TUNING, "joint_values", 0)
     engine = OpenEngine(NO_SUM, blocks=1, roles=("follower",), learn_bytes=2**24)
     assert engine.problem.n_linears == 1
     found = engine.run()

@@ -16,6 +16,7 @@ from support.hybrid_runs import ENDLESS, open_engine
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import EngineError, InternalError
 from turbo_fzn.engine import hybrid, library
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks import world
@@ -46,7 +47,7 @@ def test_what_is_counted_of_round_trips_is_told(hybrid_device):
     assert 0 < told["propagationSeconds"] <= told["roundTripSeconds"]
     assert min(told["bytesToGpu"], told["bytesFromGpu"]) >= 8 * told["roundTrips"]
     assert told["propagations"] > 0 and told["iterations"] > 0
-    assert (told["threadsPerBlock"], told["store"]) == (hybrid.LEAST_THREADS, "shared")
+    assert (told["threadsPerBlock"], told["store"]) == (TUNING.hybrid_threads, "shared")
     names = {entry.name for entry in GLOSSARY if entry.when == HYBRID}
     assert "roundTrips" in names <= told.keys()
     assert not names & solve_text(queens_text(), arch="cpu").statistics.keys()

@@ -23,7 +23,7 @@ from turbo_fzn import Result, solve_text
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import LEARNERS
 from turbo_fzn.engine.layout.layout import Layout, Settings
-from turbo_fzn.tnf import linear_rows
+from turbo_fzn.tnf.tuning import TUNING
 
 EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
 HARD = ("canteen", "golomb", "photo", "pigeons", "prize_tour", "removal", "rota", "taxicab", "wide", "workshop")
@@ -76,7 +76,7 @@ def test_a_random_model_has_a_solution_where_the_oracle_has(team, model):
 @pytest.fixture(autouse=True)
 def small_sums_are_fused(monkeypatch):
     """Small sums are fused like large ones, since the models here have few large ones."""
-    monkeypatch.setattr(linear_rows, "NARROW", 0)
+    monkeypatch.setattr(TUNING, "joint_values", 0)
 
 
 def example(name: str) -> dict:

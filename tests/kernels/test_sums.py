@@ -14,8 +14,8 @@ import pytest
 
 from support.engines import OpenEngine
 from support.variant_engines import ManyLanes, VariantEngine
-from turbo_fzn.tnf import arrange as arranging
 from turbo_fzn.tnf.linear_rows import LinearKind
+from turbo_fzn.tnf.tuning import TUNING
 
 MODELS = 12
 POINTER = ctypes.c_void_p
@@ -93,7 +93,7 @@ def found_by(engine: OpenEngine, drawn: Drawn) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("make", ENGINES)
 def test_every_solution_is_found_once(make, short, monkeypatch):
     """By rows that a lane runs and by rows that a group runs."""
-    monkeypatch.setattr(arranging, "SHORT", short)
+    monkeypatch.setattr(TUNING, "short_terms", short)
     kinds, n_short, n_long = set(), 0, 0
     for number in range(MODELS):
         drawn = Drawn(Random(f"sums/{number}"))

@@ -15,7 +15,7 @@ PACKAGE = Path(turbo_fzn.__file__).parent
 # From the ground up, for the package and for a folder in it that has rooms of its own. A module may import from its own
 # floor and from those below. What is no folder stands here by its file's name.
 PACKAGE_FLOORS = (
-    ("version", "process"),
+    ("version", "tuning", "process"),
     ("base",),
     ("predicates", "read"),
     ("options", "tnf", "check"),
@@ -28,7 +28,7 @@ PACKAGE_FLOORS = (
     ("__main__",),
 )
 ENGINE_FLOORS = (
-    ("variants",),
+    ("tuning", "variants"),
     ("abi", "contract", "toolchain"),
     ("layout",),
     ("figures", "library", "logged", "parcels", "posted", "ring"),
@@ -45,6 +45,7 @@ BOUNDS_FLOORS = (
     ("thread",),
 )
 RUN_FLOORS = (
+    ("tuning",),
     ("prepared", "machine", "roles", "projection", "refinement", "interruptible", "exact", "proving"),
     ("answer", "arrangement", "policy", "presolve", "profiler"),
     ("judge", "prepare"),

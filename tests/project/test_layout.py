@@ -20,6 +20,7 @@ ELSEWHERE = {  # module without a test of its name -> the test that has it meanw
     "test_table_pairs.py": "table_plan table_relation",
     "test_policy.py": "job",
     "test_ranks_apart.py": "serve",
+    "test_constants.py": "tuning",
     "test_bench_pages.py": "charts html",
     "test_wide_rows.py": "all_different circuit cumulative element energy reachable delay kinds wide",
     "test_linear_rows.py": "linear",

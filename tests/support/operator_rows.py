@@ -9,7 +9,8 @@ import numpy as np
 
 from support.operators import apply_operator
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.tnf.language import NARROW_LIMIT, TNF, Op
+from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.tuning import TUNING
 
 RANGE = range(-3, 4)
 BOOLEAN_BOXES = [(0, 0), (0, 1), (1, 1)]
@@ -42,7 +43,7 @@ def values_of(op: Op, ys: np.ndarray, zs: np.ndarray) -> np.ndarray:
     return np.array([10**6 if value is None else value for value in results]).reshape(ys.shape)
 
 
-LARGEST = {32: NARROW_LIMIT, 64: INFINITY - 1}
+LARGEST = {32: TUNING.narrow_bound, 64: INFINITY - 1}
 TABLE_SIZE = 9
 COUNT = 4000
 

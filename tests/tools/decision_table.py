@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs 
 from support.places import DATA
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import METHODS
-from turbo_fzn.lower import budget
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
@@ -64,7 +64,7 @@ def _decided(case: str) -> str:
 
 @cache
 def _tnf(model: str) -> TNF:
-    with patch.object(budget, "MOST_CELLS", 0):
+    with patch.object(TUNING, "budget_cells", 0):
         options = Options(simplify="turbo_cumulative" in MODELS[model])  # without the simplifier, every row is there
         return prepare(parse_text(MODELS[model]), options, Interrupt()).tnf
 

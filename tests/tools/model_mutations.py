@@ -46,7 +46,8 @@ LOWERING = [
     Mutation("learners", "bounds of links lean on each other", "linear_rows.py", "_justified",
              "known[~links.inner] = True", "known[:] = True", "test_fuse.py -k lean"),
     Mutation("learners", "coefficients of a sum are cut to 32 bits", "linear_rows.py", "_combine",
-             "good[tree[np.abs(coefficients) > MOST_COEFFICIENT]] = False", "", "test_fuse.py -k coefficients"),
+             "good[tree[np.abs(coefficients) > TUNING.largest_coefficient]] = False", "",
+             "test_fuse.py -k coefficients"),
     Mutation("learners", "a disjunction lacks the clauses of its operands", "clause_rows.py", "_clauses_of",
              "pairs = has_head[tree]", "pairs = np.zeros(len(tree), bool)", "test_fuse.py -k solutions"),
     Mutation("tables", "a head needs no value of the last column", "table_forms.py", "_state_heads",
@@ -119,7 +120,8 @@ BOUNDS = [
     Mutation("relaxation", "rows are posted that may leave out wanted solutions", "cpu.py", "CpuEngine.post",
              "self.common.best > row.under", "False", "test_posted_rows.py"),
     Mutation("relaxation", "a ray is not divided by the objective's part", "farkas.py", "_forms",
-             "bound = scaled / (relaxation.sense * share) if abs(share) > LEAST_PART else None", "bound = None",
+             "bound = scaled / (relaxation.sense * share) if abs(share) > TUNING.objective_part else None",
+             "bound = None",
              "test_bounds.py -k keeps_the_multiplier"),
 ]  # fmt: skip
 

@@ -21,6 +21,7 @@ import numpy as np
 from turbo_fzn.bounds.search.root import Root
 from turbo_fzn.bounds.search.tree import Node, Tree
 from turbo_fzn.bounds.thread import relaxation_thread
+from turbo_fzn.bounds.thread.tuning import TUNING
 from turbo_fzn.engine.contract import Inequality
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
@@ -80,7 +81,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10)
     options = parser.parse_args()
-    relaxation_thread.REASON_SECONDS = 0
+    TUNING.reason_seconds = 0
     print("| model | seed | inequalities | without: conflicts, CPU s | with |\n|---|---:|---:|---:|---:|")
     for model in options.models:
         path, _, best = model.rpartition(":")

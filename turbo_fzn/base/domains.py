@@ -13,7 +13,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-INFINITY = 2**62
+INFINITY = 2**62  # format: in place of a bound that is missing
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LONGEST_MESSAGE = 400  # names in a model can be very long; messages begin with the reason
+LONGEST_MESSAGE = 400  # format: names in a model can be very long; messages begin with the reason
 
 
 def one_line(text: str) -> str:

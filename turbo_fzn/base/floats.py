@@ -16,8 +16,8 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 
-LEAST_BITS = 512 << 52
-LEAST = 2.0**-511  # the least positive number that has a code
+LEAST_BITS = 512 << 52  # format: of the least positive number that has a code
+LEAST = 2.0**-511  # format: the least positive number that has a code
 GREATEST = float.fromhex("0x1.ffffffffffffep+512")  # the greatest
 
 Real = int | float | Fraction

@@ -9,9 +9,6 @@ from __future__ import annotations
 import mmap
 import os
 
-LIBRARIES_BYTES = 96 << 20  # of address space for NumPy, OpenBLAS and the kernels
-STACK_BYTES = 8 << 20  # of a thread, by the usual limit
-
 
 def share() -> int:
     """A quarter of the machine's memory, in bytes."""

@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from turbo_fzn.base.errors import one_line
+from turbo_fzn.base.tuning import TUNING
 from turbo_fzn.process.leaving import before_leaving
 
 if TYPE_CHECKING:
     import logging
 
-PATIENCE_SECONDS = 2.0
-INTERVAL_SECONDS = 0.1
-CELLS = 30
+CELLS = 30  # format: characters of the bar
 ERASE = "\r\033[K"
 
 Share = Callable[[], float]
@@ -59,10 +58,10 @@ class Bar:
 
     def _run(self, outermost: Stage) -> None:
         while outermost in self.stages:
-            time.sleep(INTERVAL_SECONDS)
+            time.sleep(TUNING.progress_seconds)
             with contextlib.suppress(IndexError):  # the stage has ended
                 stage = self.stages[-1]
-                if time.monotonic() - stage.began >= PATIENCE_SECONDS:
+                if time.monotonic() - stage.began >= TUNING.progress_patience_seconds:
                     self.draw(line(stage, time.monotonic()))
 
     def draw(self, text: str) -> None:

@@ -28,9 +28,9 @@ from turbo_fzn.check.relations import find_signature
 from turbo_fzn.check.tables import Assignment, Batch, Tables, error_at
 from turbo_fzn.read.model import Constraint, Index, Model, Ref
 
-CELLS_A_LITERAL = 100  # of a table, which NumPy looks at
-SHOWN_VALUES = 12
-PRECISION = 1e-6  # of floats
+CELLS_A_LITERAL = 100  # formula: of a table, which NumPy looks at
+SHOWN_VALUES = 12  # format: of a message
+PRECISION = 1e-6  # formula: of floats, as users expect it
 
 
 class Checker:

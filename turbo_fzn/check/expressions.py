@@ -13,7 +13,7 @@ from typing import Any
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.read.model import Expression
 
-LARGEST_POWER_BITS = 4096  # of a computed power; values of variables have at most a 60th of these bits
+LARGEST_POWER_BITS = 4096  # formula: of a computed power; values of variables have at most a 60th of these bits
 
 
 class Undefined(ArithmeticError):

@@ -86,7 +86,7 @@ def _clamped(function: Callable[[float], float], low: float, high: float) -> Cal
     return lambda x: function(min(max(x, low), high)) if low - NEAR <= x <= high + NEAR else math.nan
 
 
-NEAR = 1e-9
+NEAR = 1e-9  # formula: as far a number may lie outside of the domain of a function, by rounding
 SUMS = {add}
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "abs": abs,

@@ -17,7 +17,9 @@ from collections.abc import Sequence
 
 from turbo_fzn.base import memory
 from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.command.messages import complain, end_logging_of_run, explain, log, set_up_logging, set_up_logging_of_run
+from turbo_fzn.command.tuning import TUNING
 from turbo_fzn.options.options import NEED_GPU, Options, parse_arguments
 from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
@@ -27,9 +29,6 @@ from turbo_fzn.process.stopping import LastCall, Stopped, catch_signals, ignore_
 from turbo_fzn.ranks.world import World, is_launched, join
 from turbo_fzn.read.files import check_proof_names, forget_proof, model_of_proof, refuse_overwriting, refuse_same
 from turbo_fzn.run.answer import output, styles
-
-STOP_MARGIN_SECONDS = 0.1  # the search stops this long before the limit, so that the last solution is printed in time
-LONG_READ_BYTES = 500_000  # a larger model takes as long to read as a GPU takes to initialise: tenths of a second
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,9 +97,9 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
 
 
 def solve(options: Options, started: float, leave: bool) -> int:
-    end = deadline(options.time_limit, started, STOP_MARGIN_SECONDS)
+    end = deadline(options.time_limit, started, TUNING.stop_margin_seconds)
     interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
-    memory.require(memory.LIBRARIES_BYTES)
+    memory.require(BASE.libraries_bytes)
     unknown = styles.unknown_answer(options)
     try:
         if leave and options.arch == "auto" and not is_launched():
@@ -170,7 +169,7 @@ def work_behind() -> None:
 
 def wake_gpu(options: Options) -> None:
     """Begins to initialise the GPUs at once if the CPU does not search, or if the model takes long to read."""
-    if options.arch in NEED_GPU or size_of(options.file) >= LONG_READ_BYTES:
+    if options.arch in NEED_GPU or size_of(options.file) >= TUNING.long_read_bytes:
         from turbo_fzn.engine.cuda import wake
 
         wake.begin(options.gpus)

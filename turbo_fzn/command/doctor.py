@@ -32,6 +32,7 @@ from turbo_fzn.base import cache
 from turbo_fzn.base.errors import TurboError
 from turbo_fzn.base.resources import pip, wanted_cache_folder
 from turbo_fzn.command import install
+from turbo_fzn.command.tuning import TUNING
 from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.toolchain import ahead, compiler
 from turbo_fzn.options.options import NEED_GPU
@@ -39,9 +40,8 @@ from turbo_fzn.version import __version__
 
 OK, WRONG, ABSENT = "ok", "wrong", "absent"
 NEEDED, HELPFUL = ("numpy", "lark", "platformdirs"), ("highspy",)  # packages; install_requires of setup.cfg
-OLDEST_TOOLKIT = (12, 8)
-OLDEST_MINIZINC = (2, 6, 4)
-PATIENCE_SECONDS = 60.0  # of a driver or a MiniZinc that does not answer
+OLDEST_TOOLKIT = (12, 8)  # format: a version
+OLDEST_MINIZINC = (2, 6, 4)  # format: a version
 SMALL_MODEL = "var 2..3: x :: output_var;\nconstraint int_ne(x,2);\nsolve satisfy;\n"
 SMALL_MINIZINC = "var 2..3: x;\nconstraint x != 2;\nsolve satisfy;\n"
 # The package managers and their packages, by the command that identifies the system; the first is the default.
@@ -219,9 +219,9 @@ def driver() -> Finding:
     """The finding for the driver, which initialises its first GPU."""
     waking = wake.begin()
     if waking.thread is not None:
-        waking.thread.join(PATIENCE_SECONDS)
+        waking.thread.join(TUNING.doctor_seconds)
         if waking.thread.is_alive():
-            return Finding("NVIDIA driver", WRONG, f"no answer within {PATIENCE_SECONDS:.0f} s", sudo("reboot"))
+            return Finding("NVIDIA driver", WRONG, f"no answer within {TUNING.doctor_seconds:.0f} s", sudo("reboot"))
     if waking.failure is None:
         return Finding("NVIDIA driver", OK, f"woke the first GPU in {waking.seconds:.1f} s")
     said = waking.failure + (", which is: no device" if waking.failure.endswith(" 100") else "")
@@ -323,7 +323,7 @@ def known_solver() -> Finding:
 def output_of(words: list[str], text: str = "") -> str:
     """The output of a command, on stdout and stderr, with `text` as its input; the error if it cannot be run."""
     try:
-        done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=TUNING.doctor_seconds)
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     return done.stdout + done.stderr

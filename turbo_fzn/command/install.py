@@ -40,7 +40,7 @@ from turbo_fzn.options.configuration import (
 LAUNCHER = "turbo-launcher.sh"
 SCRIPT = "fzn-turbo"
 JSON_CONFIGURATION = "turbo-json.msc"
-JSON_SINCE = (2, 8)
+JSON_SINCE = (2, 8)  # format: a version
 MPI_CONFIGURATION = "turbo-mpi.msc"
 MPI_LAUNCHER = "turbo-mpi-launcher.sh"
 FILES = (CONFIGURATION, JSON_CONFIGURATION, LAUNCHER, MPI_CONFIGURATION, MPI_LAUNCHER)  # that may be written

@@ -9,8 +9,8 @@ import numpy as np
 
 from turbo_fzn.engine.abi.abi import METHODS
 
-NO_WISH = -(2**63)
-BOOKED = 3  # figures of a method: the first of abi.MethodBook
+NO_WISH = -(2**63)  # format: in place of a value
+BOOKED = 3  # format: figures of a method: the first of abi.MethodBook
 
 
 class Found(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 
 from turbo_fzn.base import memory
 from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
 from turbo_fzn.engine.abi.trace_records import Trace, TraceRecord
@@ -31,12 +32,12 @@ from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.posted import ROW_BYTES, Places, first_postbox, terms_of, without
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.engine.root import close_holes
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.engine.logged import Log
 
-TRACE_CAPACITY = 2**14  # records
 TRACE_RECORD = np.dtype(TraceRecord)
 
 
@@ -45,9 +46,9 @@ class _Tracer:
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
         self.compiled = compiled
-        self.records = np.zeros(TRACE_CAPACITY, TRACE_RECORD)
+        self.records = np.zeros(TUNING.trace_records, TRACE_RECORD)
         self.branches = np.zeros((layout.level_capacity, 2), np.int32)
-        self.shared = Trace(self.records.ctypes.data, self.branches.ctypes.data, TRACE_CAPACITY, tree=-1)
+        self.shared = Trace(self.records.ctypes.data, self.branches.ctypes.data, TUNING.trace_records, tree=-1)
         compiled.set_trace.argtypes = [ctypes.c_void_p]
         compiled.set_trace(ctypes.addressof(self.shared))
 
@@ -55,7 +56,7 @@ class _Tracer:
         written = self.shared.written
         self.compiled.memory_fence()
         count = min(written - self.shared.taken, most)
-        places = (self.shared.taken + np.arange(count)) % TRACE_CAPACITY
+        places = (self.shared.taken + np.arange(count)) % TUNING.trace_records
         taken = self.records[places]
         self.compiled.memory_fence()
         self.shared.taken += count
@@ -179,7 +180,7 @@ class CpuEngine:
             for thread in self.threads:
                 thread.start()
         except RuntimeError as error:
-            why = error if memory.has_room(memory.STACK_BYTES) else "out of memory"
+            why = error if memory.has_room(BASE.stack_bytes) else "out of memory"
             raise EngineError(f"cannot run {len(self.threads)} threads: {why}") from error
 
     @property

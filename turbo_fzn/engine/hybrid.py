@@ -39,10 +39,8 @@ from turbo_fzn.engine.figures import memory_by_kind
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_digest, float_flags, library, profile_flags
 from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
-
-MOST_ENTRIES = 2**13  # of a message's list; longer lists are sent in parts
-LEAST_THREADS = 128  # of a block, which has a multiprocessor to itself and for whose answer a thread waits
 
 
 @lru_cache(maxsize=4)
@@ -91,7 +89,7 @@ class _Propagators:
         EngineError where the GPU holds fewer."""
         settings = layout.settings
         usual = launch_shape(self.here, layout, registers, replace(settings, blocks=0))
-        wanted = replace(settings, blocks=0, threads=settings.threads or max(usual.threads, LEAST_THREADS))
+        wanted = replace(settings, blocks=0, threads=settings.threads or max(usual.threads, TUNING.hybrid_threads))
         shape = launch_shape(self.here, layout, registers, wanted)
         if shape.blocks < settings.blocks:
             raise EngineError(f"the GPU holds {shape.blocks} blocks at once: with --arch hybrid, give -p at most that")
@@ -112,7 +110,7 @@ class _Propagators:
         for name, allocation in self.memory.items():
             setattr(problem, name, int(allocation))
         self.told, problem.common = gpu.mapped(self.cuda, ctypes.sizeof(Common))
-        entries = min(layout.settings.mailbox_entries or MOST_ENTRIES, max(layout.tnf.n_vars, 1))
+        entries = min(layout.settings.mailbox_entries or TUNING.mailbox_entries, max(layout.tnf.n_vars, 1))
         size = searchers(layout.bits, *float_flags(layout.tnf)).bytes_of_mailbox(entries)
         self.mail, there = gpu.mapped(self.cuda, self.launch.blocks * size)
         self.boxes = Mailboxes(self.mail.ctypes.data, size, entries)

@@ -13,6 +13,7 @@ import numpy as np
 
 from turbo_fzn.base import memory
 from turbo_fzn.base.errors import EngineError, InternalError
+from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.agreement import digest
 from turbo_fzn.engine.layout.layout import Layout, Settings
@@ -34,7 +35,7 @@ def load(bits: int, *extra: str) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        memory.require(memory.STACK_BYTES)
+        memory.require(BASE.stack_bytes)
         raise EngineError(f"cannot load the CPU engine (remove {path}, and it is made again): {error}") from error
 
 

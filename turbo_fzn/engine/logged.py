@@ -11,10 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from turbo_fzn.engine.abi.log_records import ProofLog
+from turbo_fzn.engine.tuning import TUNING
 
-CAPACITY = 2**20  # words of the ring, at least
-PAUSE_SECONDS = 0.002
-WORD = 8  # bytes
+WORD = 8  # format: bytes
 
 
 class Log:
@@ -22,7 +21,7 @@ class Log:
 
     def __init__(self, n_vars: int, limit: int):
         """`limit`: the bytes of the file after which nothing more is logged."""
-        self.ring = np.zeros(max(CAPACITY, 1 << (n_vars + 2).bit_length()), np.int64)
+        self.ring = np.zeros(max(TUNING.log_words, 1 << (n_vars + 2).bit_length()), np.int64)
         self.shared = ProofLog(self.ring.ctypes.data, len(self.ring))
         self.file = tempfile.TemporaryFile(prefix="turbo_fzn-proof-")
         self.limit, self.n_bytes = limit, 0
@@ -42,7 +41,7 @@ class Log:
             if last and not moved:
                 return
             if not moved:
-                time.sleep(PAUSE_SECONDS)
+                time.sleep(TUNING.log_pause_seconds)
 
     def _take(self) -> bool:
         """Moves what has been written to the file. Whether there was anything."""

@@ -14,9 +14,9 @@ from turbo_fzn.engine.abi.abi import POSTED_ROWS, POSTED_TERMS
 from turbo_fzn.engine.abi.aligned import line_aligned
 from turbo_fzn.engine.abi.model_records import Postbox, Posted, Term
 from turbo_fzn.engine.contract import Inequality
+from turbo_fzn.engine.tuning import TUNING
 
 ROW_BYTES = ctypes.sizeof(Posted) + POSTED_TERMS * ctypes.sizeof(Term)
-MOST_SUM = 2**60  # of the magnitudes of all terms: sums are computed in 64 bits
 
 
 def first_postbox() -> np.ndarray:
@@ -62,7 +62,7 @@ def without(row: Inequality, left_out: np.ndarray, lower: np.ndarray, upper: np.
         high -= value * int(lower[variable] if value > 0 else upper[variable])
     variables, coefficients = row.variables[~leave], row.coefficients[~leave]
     largest = np.maximum(np.abs(lower[variables].astype(float)), np.abs(upper[variables].astype(float)))
-    fits = float(np.abs(coefficients.astype(float)) @ largest) + abs(high) < MOST_SUM
+    fits = float(np.abs(coefficients.astype(float)) @ largest) + abs(high) < TUNING.posted_sum
     if not 1 < len(variables) <= POSTED_TERMS or not fits:
         return None
     return row._replace(variables=variables, coefficients=coefficients, high=high)

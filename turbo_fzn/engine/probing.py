@@ -15,8 +15,7 @@ import numpy as np
 from turbo_fzn.engine.abi.abi import Probes
 from turbo_fzn.engine.abi.search_records import Implied
 from turbo_fzn.engine.root import Box, Propagator, has_solutions
-
-MOST_IMPLIED = 2**20
+from turbo_fzn.engine.tuning import TUNING
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Found:
     """The result of probing: the root's box, None where it has no solution.
 
     implied: consequences of literals that are groups alone, and of their opposites (int32 [k, 3]: the literal, another
-    variable, an Implied), the first MOST_IMPLIED. n_probes: groups that were probed; n_failed: cases of them without a
+    variable, an Implied), the first `implied`. n_probes: groups that were probed; n_failed: cases of them without a
     solution; n_tried: groups that were looked at; work: what is left of it."""
 
     box: Box | None
@@ -64,7 +63,7 @@ def probe(propagator: Propagator, box: Box, groups: Sequence[Sequence[int]] | np
     sizes = np.ones(len(groups), np.int64) if single else np.array([len(group) for group in groups], np.int64)
     literals = np.array(groups if single else [literal for group in groups for literal in group], np.int32)
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-    implied = np.empty((MOST_IMPLIED, 3), np.int32)
+    implied = np.empty((TUNING.implied, 3), np.int32)
     lower, upper = (bound.astype(propagator.layout.bound_type) for bound in box)
     task = Probes(
         literals=literals.ctypes.data,

@@ -19,7 +19,7 @@ from turbo_fzn.tnf.language import TNF
 
 Box = tuple[np.ndarray, np.ndarray]  # (lower, upper)
 
-INCONSISTENT, NO_MEMORY, OVERFLOW = 0, -2, -3  # of propagate_root
+INCONSISTENT, NO_MEMORY, OVERFLOW = 0, -2, -3  # format: of propagate_root
 
 
 class Stop:

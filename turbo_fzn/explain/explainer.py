@@ -23,18 +23,15 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.explain.groups import groups_of, variables_of
 from turbo_fzn.explain.quickxplain import Members, minimal
+from turbo_fzn.explain.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.read.model import Goal, Model, Ref
 from turbo_fzn.run.answer.outcome import Core, Finished, Solution
 from turbo_fzn.run.driver import Run
-from turbo_fzn.run.judge import CHECK_LIMIT
+from turbo_fzn.run.tuning import TUNING as RUN
 
 log = logging.getLogger("turbo_fzn")
-
-LEAST_SECONDS = 1.0  # for a test
-FACTOR = 10  # times the longest proof so far: what a test may take
-PATIENCE = 4  # times as long in each round of tests that had not enough
 
 
 class Explainer:
@@ -45,7 +42,7 @@ class Explainer:
         self.groups = groups_of(model)
         self.parts = _Parts(model)
         self.options = _for_tests(options)
-        self.seconds = max(LEAST_SECONDS, FACTOR * seconds)
+        self.seconds = max(TUNING.least_seconds, TUNING.test_factor * seconds)
         self.solved: list[Members] = []  # sets that have a solution
         self.undecidable: set[Members] = set()  # sets of which no search says anything, however long
         self.n_tests = 0
@@ -69,7 +66,7 @@ class Explainer:
         """A part of these members that is refuted as they are, and minimal unless the interrupt comes before."""
         members = minimal(refuted, self.refutes)
         while (open_ones := self.open_ones(members)) and not self.interrupt:
-            self.seconds *= PATIENCE
+            self.seconds *= TUNING.round_factor
             for member in open_ones:
                 if self.refutes(members - {member}):
                     members -= {member}
@@ -105,7 +102,7 @@ class Explainer:
         if isinstance(answer, Solution):
             self.solved.append(members | self.satisfied(answer))
         elif answer:
-            self.seconds = max(self.seconds, FACTOR * (time.monotonic() - start))
+            self.seconds = max(self.seconds, TUNING.test_factor * (time.monotonic() - start))
             self.core = self.told(members)
         return answer is True
 
@@ -160,7 +157,7 @@ class _Parts:
         arrays = {name: replace(one, annotations=[]) for name, one in model.arrays.items()}
         self.bare = replace(model, arrays=arrays, goal=Goal("satisfy", None, [], 0), unnamed=frozenset())
         self.checker = Checker(model)
-        self.is_checked = not self.checker.has_floats and self.checker.cost <= CHECK_LIMIT
+        self.is_checked = not self.checker.has_floats and self.checker.cost <= RUN.checked
         self.values = {name: _any_of(one.domain) for name, one in model.variables.items()}
 
     def only(self, numbers: set[int]) -> Model:

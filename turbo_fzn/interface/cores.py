@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.explain.explainer import LEAST_SECONDS, PATIENCE, Explainer
+from turbo_fzn.explain.explainer import Explainer
 from turbo_fzn.explain.quickxplain import Members
+from turbo_fzn.explain.tuning import TUNING as EXPLAIN
 from turbo_fzn.interface.api import interrupt_of
 from turbo_fzn.interface.building import Builder
 from turbo_fzn.options.settings import options_of
@@ -43,7 +44,7 @@ class Cores:
     def __iter__(self) -> Iterator[Core]:
         self.complete, all_minimal = False, True
         interrupt = interrupt_of(self._options, time.monotonic())
-        explainer = Explainer(self._model, self._options, interrupt, LEAST_SECONDS)
+        explainer = Explainer(self._model, self._options, interrupt, EXPLAIN.least_seconds)
         open_sets = _Map(len(explainer.groups))
         while not interrupt:
             members = open_sets.greatest()
@@ -61,7 +62,7 @@ class Cores:
             elif members in explainer.undecidable:
                 return
             else:
-                explainer.seconds *= PATIENCE
+                explainer.seconds *= EXPLAIN.round_factor
 
 
 class _Map:

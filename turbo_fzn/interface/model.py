@@ -50,7 +50,7 @@ from turbo_fzn.tnf.language import TNF, Output
 Number = Union[int, float]
 Assumption = Union[Number, tuple[Union[Number, None], Union[Number, None]]]  # a value, or the least and the greatest
 Assumptions = Mapping[str, Assumption]
-NOWHERE = -1  # the position of a constraint that stands in no text
+NOWHERE = -1  # format: the position of a constraint that stands in no text
 
 
 class _Question(NamedTuple):

@@ -15,15 +15,14 @@ from itertools import groupby
 
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.inner import Choice
-
-MOST_CELLS = 40_000  # in a model, where wide rows may stand alone; a cell is about three rows
+from turbo_fzn.lower.tuning import TUNING
 
 
 def state_waiting(b: Builder) -> None:
     """States the constraints that wait, by rows while the budget lasts."""
     sized = [(choice.cells(), choice) for choice in b.wides.waiting]
     b.wides.waiting.clear()
-    left = MOST_CELLS
+    left = TUNING.budget_cells
     for _, group in groupby(sorted(sized, key=_place_in_line), _place_in_line):
         sizes, choices = zip(*group)
         alone = b.wides.may_stand_alone and sum(sizes) > left

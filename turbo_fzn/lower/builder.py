@@ -25,14 +25,14 @@ from turbo_fzn.lower import intervals
 from turbo_fzn.lower.blocks import compact, count_rows
 from turbo_fzn.lower.inner import Mark, WideRows, inner_variables
 from turbo_fzn.lower.trees import KEY_BITS, Trees
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF, FloatOp, Floats, Op
 from turbo_fzn.tnf.wide import named_by, renumbered
 
 LOGICAL = frozenset((MIN, MAX, EQ, LEQ))
-TRUTH = (0, 1)
+TRUTH = (0, 1)  # format: the bounds of a truth value
 N_OPERATORS = 1 + max(max(Op), max(FloatOp))
-TABLE_LIMIT = 4096  # a domain with holes and at most this many values becomes a table
 
 
 class Builder(Trees):
@@ -396,4 +396,4 @@ SOLVED = {
 
 def is_table(values: IntSet) -> bool:
     """Whether a domain has holes and becomes a table of its values."""
-    return values.has_holes and values.size <= max(TABLE_LIMIT, 8 * len(values.ranges))
+    return values.has_holes and values.size <= max(TUNING.domain_values, 8 * len(values.ranges))

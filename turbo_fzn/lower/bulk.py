@@ -20,11 +20,11 @@ from turbo_fzn.lower.blocks import compact
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.trees import KEY_BITS
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, ELEMENT, EQ, LEQ
 
 Column = np.ndarray | int
-FEW = 64  # leaves of trees, for which array operations are slower
 
 
 def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
@@ -64,7 +64,7 @@ def constants(b: Builder, values: np.ndarray) -> np.ndarray:
 
 def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The places i < j of all pairs of n, as two arrays that must not be changed."""
-    return _small_pairs(n) if n <= FEW else np.triu_indices(n, 1)
+    return _small_pairs(n) if n <= TUNING.bulk_leaves else np.triu_indices(n, 1)
 
 
 @cache
@@ -101,7 +101,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
 
     `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
     """
-    if len(leaves) <= FEW:
+    if len(leaves) <= TUNING.bulk_leaves:
         return _small_trees(b, op, leaves, group, n_groups)
     low, high = bounds(b, leaves if op == ADD else ())
     while True:

@@ -22,6 +22,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import LOGICAL, Builder
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ, MAX, MIN, MUL
 
 Column = np.ndarray  # int64, an element for each place
@@ -35,9 +36,7 @@ RANGES: dict[int, Callable[..., tuple[Operand, Operand]]] = {
     LEQ: lambda *_: (0, 1),
 }
 NEUTRAL = {ADD: 0, MUL: 1}
-SMALL = 2**30  # products of smaller numbers fit
-MANY = 2**10  # places for which computing their range pays
-NO_ROW = -1
+NO_ROW = -1  # format: the operator of a slot that is not used
 
 
 class Request(NamedTuple):
@@ -273,7 +272,7 @@ class Columns:
 
 
 def gather(values: list[int], places: Column) -> np.ndarray:
-    if len(places) >= MANY:
+    if len(places) >= TUNING.ranged_places:
         first, end = int(places.min()), int(places.max()) + 1
         if end - first <= len(places):  # many constraints on few variables
             return np.array(values[first:end], np.int64)[places - first]
@@ -289,7 +288,7 @@ def _is_unfolded(b: Builder, op: int, operands: _Operands) -> np.ndarray:
     if op == ADD:
         return usual  # `rows` treats the neutral elements 0 and 1
     if op == MUL:
-        is_small = (np.minimum(ly, lz) > -SMALL) & (np.maximum(uy, uz) < SMALL)
+        is_small = (np.minimum(ly, lz) > -TUNING.small_factor) & (np.maximum(uy, uz) < TUNING.small_factor)
         is_truth = np.where(known_y, (lz >= 0) & (uz <= 1), (ly >= 0) & (uy <= 1))  # see Builder.multiples
         factor = np.where(known_y, ly, lz)
         return usual & (known_y | known_z) & is_small & ((factor == 1) | (factor > 1) & ~is_truth)

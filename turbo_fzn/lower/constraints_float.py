@@ -21,7 +21,7 @@ from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, IN
 
 TOP = INFINITY - 1  # the greatest code
 ROUNDING = Fraction(1, 2**52)  # the relative error of a product of two rounded numbers
-SHORT = 2**20  # a fraction with a denominator up to this is taken as exact
+SHORT = 2**20  # formula: a fraction with a denominator up to this is taken as exact
 
 
 # Rows

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.inner import Element
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD
-
-MEMBER_TABLE_LIMIT = 1024  # membership of a variable with at most this many values may be a table of 0 and 1
-OFFSET_LIMIT = 2**30  # on the least value, since a row has 32 bits for the offset
 
 
 def eq(b: Builder, x: int, y: int, r: int) -> None:
@@ -102,7 +100,7 @@ def member(b: Builder, x: int, values: IntSet, r: int) -> None:
         b.merge(r, b.truth_of_interval(x, *inside.ranges[0]) if inside else b.false)
     elif len(outside.ranges) == 1:
         b.define(r, EQ, b.truth_of_interval(x, *outside.ranges[0]), b.false)
-    elif high - low < MEMBER_TABLE_LIMIT and abs(low) < OFFSET_LIMIT:
+    elif high - low < TUNING.member_values and abs(low) < TUNING.offset_limit:
         b.define_element(r, x, [int(value in inside) for value in range(low, high + 1)], low)
     else:
         b.define_tree(r, MAX, [b.truth_of_interval(x, *pair) for pair in inside.ranges], 0)

@@ -15,12 +15,12 @@ from itertools import groupby
 
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import TABLE_LIMIT, Builder, is_table
+from turbo_fzn.lower.builder import Builder, is_table
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Constraint
 from turbo_fzn.tnf.language import EQ
 
-TABLE_VALUES_PER_GAP = 16
 Handler = Callable[..., bool]
 
 
@@ -75,7 +75,9 @@ class Domains:
         if not rest:
             raise Infeasible
         n_removed = domain.size - rest.size
-        if rest.size <= min(TABLE_LIMIT, TABLE_VALUES_PER_GAP * n_removed) or (domain.has_holes and n_removed):
+        if rest.size <= min(TUNING.domain_values, TUNING.values_per_gap * n_removed) or (
+            domain.has_holes and n_removed
+        ):
             domain, removed = rest, set()
         b.define_membership(variable, domain & IntSet.interval(rest.lower, rest.upper))
         for value in sorted(removed):

@@ -14,11 +14,9 @@ from __future__ import annotations
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import EQ
 from turbo_fzn.tnf.wide import WideKind
-
-LARGEST_WHOLE = 1000  # values of an index: a run of a wide row looks at all of them
-VALUES_A_TRUTH = 2  # of an index, at most, for each truth value that it has
 
 
 def state_whole(b: Builder) -> None:
@@ -28,7 +26,7 @@ def state_whole(b: Builder) -> None:
         if b.value(i) is not None or b.value(b.find(result)) is not None:
             continue
         domain = bulk.domain(b, i)
-        if domain.upper - domain.lower >= LARGEST_WHOLE or not _has_truths(b, i, domain):
+        if domain.upper - domain.lower >= TUNING.element_values or not _has_truths(b, i, domain):
             continue
         groups = [
             (bulk.shared(b, EQ, i, b.constant(j)) if j in domain else b.false, b.constant(values[j - first]))
@@ -41,4 +39,4 @@ def _has_truths(b: Builder, x: int, domain: IntSet) -> bool:
     """Whether enough values of the domain have a truth of x = v."""
     constants = [b.constants[v] for v in domain if v in b.constants]
     known = sum(b.known(EQ, min(x, c), max(x, c)) is not None for c in constants)
-    return VALUES_A_TRUTH * known >= domain.size
+    return TUNING.values_per_truth * known >= domain.size

@@ -16,7 +16,7 @@ from turbo_fzn.read.model import Expression
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 Shape = tuple[tuple[str, int], ...]
-NEGATIVE = -1  # instead of a row's operator: the negative of a value
+NEGATIVE = -1  # format: instead of a row's operator: the negative of a value
 TRUTHS = frozenset((EQ, LEQ))
 
 

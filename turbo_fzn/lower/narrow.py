@@ -20,10 +20,10 @@ from turbo_fzn.base.domains import UNBOUNDED, IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.early import Domains, without
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Array, Constraint, Model, Ref
 
-MOST_ROUNDS = 20
 CLAUSES = ("bool_clause", "array_bool_or")
 COMPARISONS = ("int_eq", "int_ne", "int_le", "int_lt", "set_in")
 ABOUT_ONE = frozenset(name + suffix for name in COMPARISONS for suffix in ("_reif", "_imp"))
@@ -55,7 +55,7 @@ def narrow(domains: Domains, jobs: Sequence[Job]) -> None:
     _install(domains)
     first: dict[int, IntSet] = {}
     waiting: Iterable[Job] = jobs
-    for _ in range(MOST_ROUNDS):
+    for _ in range(TUNING.narrowing_rounds):
         changed = _round(b, waiting)
         for x, before in changed.items():
             first.setdefault(x, before)

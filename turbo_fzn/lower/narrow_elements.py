@@ -17,9 +17,9 @@ from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.narrow import Job, Left, elements_of
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.model import Constraint, Model, Ref
 
-MOST_CELLS = 200_000  # values of indices and terms of rows, in a model: a round looks at all of them
 ELEMENTS = ("array_int_element", "array_var_int_element", "turbo_element")
 MAXIMA = ("int_max", "array_int_maximum")
 ROWS = ("int_lin_le", "int_lin_eq", "int_le", "int_lt", "int_plus")
@@ -48,7 +48,7 @@ def element_jobs(model: Model, bind: Callable[[Constraint], Sequence[Any]]) -> l
     the arguments of a constraint as builders know them."""
     found = list(_rows_with_elements(model))
     jobs = [_choosing(bind, row, elements) for row, elements in found]
-    if not jobs or sum(len(choice.members) for job in jobs for choice in job.arguments[2]) > MOST_CELLS:
+    if not jobs or sum(len(choice.members) for job in jobs for choice in job.arguments[2]) > TUNING.narrowed_cells:
         return []
     near = {x for row, elements in found for one in (row, *(element for _, element in elements))
             for x in _refs_of(one, model)}  # fmt: skip

@@ -18,7 +18,7 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.constraints_int import define_element
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MOD, MUL
 
-LARGEST_EXPONENT = 62
+LARGEST_EXPONENT = 62  # formula: the largest power of two that fits into 64 bits
 
 
 def power(b: Builder, x: int, y: int, z: int, r: int) -> None:

@@ -42,13 +42,13 @@ from turbo_fzn.lower.narrow_elements import element_jobs
 from turbo_fzn.lower.runs import Runs
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import EARLY, LATE, NARROWERS, PREDICATES, Predicate
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.predicates.globals import PREFIX
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output
 
 SENSES = {"satisfy": 0, "minimize": 1, "maximize": -1}
-MOST_TUPLES = 2**16  # rows that are tuples of Python
 
 Form = tuple[Predicate, list[Callable[[Any], Any]]]
 Order = tuple[list[str], list[str]]
@@ -212,7 +212,7 @@ class Rewriter:
                 self.lower_one(constraint)
 
     def lower_one(self, constraint: Constraint) -> None:
-        if len(self.builder.rows) > MOST_TUPLES:
+        if len(self.builder.rows) > TUNING.tuple_rows:
             self.builder.settle()
         try:
             predicate, arguments = self.bind(constraint)

@@ -23,16 +23,10 @@ from turbo_fzn.lower.columns import Column, Columns
 from turbo_fzn.lower.globals import different
 from turbo_fzn.lower.scope import ONLY_NAMES, Scope
 from turbo_fzn.lower.table import CONSTRAINTS
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.predicates.table import Form as Signature
 from turbo_fzn.read.model import Constraint, Expression, Ref
-
-LEAST = 32  # places, below which columns do not pay
-FIRST = 256
-MOST = 2**14
-MOST_SLOTS = 2**19
-PATIENCE = 64  # constraints lowered one at a time after columns in vain; doubled each time, to at most:
-MOST_PATIENCE = 2**12
 
 NAME, ARGUMENTS = itemgetter(0), itemgetter(1)  # of a constraint
 LowerOne = Callable[[Constraint], None]
@@ -46,7 +40,7 @@ class Form(NamedTuple):
     operands: Callable[[Sequence[Any]], Sequence[Any]] | None
     kinds: str
     lower: Callable[[Builder, Sequence[Column]], int]
-    most: int = MOST
+    most: int = TUNING.columns_most
 
 
 def _in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
@@ -101,7 +95,8 @@ def _form_of_shape(shape: expressions.Shape, n_operands: int) -> Form | None:
 @lru_cache(maxsize=4096)
 def _form_of_sum(shape: sums.Shape) -> Form:
     one = sums.Sum(shape)
-    return Form(sums.given, one.kinds, _in_slots(one.width, one.run), min(MOST, MOST_SLOTS // one.width))
+    most = min(TUNING.columns_most, TUNING.columns_slots // one.width)
+    return Form(sums.given, one.kinds, _in_slots(one.width, one.run), most)
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +131,7 @@ class Runs:
         """Lowers all constraints. A long run contains the last constraint of some block, so only the forms of these are
         looked up."""
         form, run = None, []
-        while block := list(islice(constraints, LEAST)):
+        while block := list(islice(constraints, TUNING.columns_least)):
             n = _length_of_run(form, block)
             run += block[:n]
             if n == len(block):
@@ -149,21 +144,22 @@ class Runs:
         self.lower_run(form, run)
 
     def lower_run(self, form: Form | None, run: list[Constraint]) -> None:
-        start, size, patience = 0, FIRST if form is None else min(FIRST, form.most), PATIENCE
-        while form is not None and len(run) - start >= LEAST and not self.is_infeasible():
+        start, patience = 0, TUNING.columns_patience
+        size = TUNING.columns_first if form is None else min(TUNING.columns_first, form.most)
+        while form is not None and len(run) - start >= TUNING.columns_least and not self.is_infeasible():
             part = run[start : start + size]
             n = self.lower_columns(form, part)
             start += n
             if n == len(part):
-                size, patience = min(2 * size, form.most), PATIENCE
+                size, patience = min(2 * size, form.most), TUNING.columns_patience
                 continue
             alone = 1
-            if n < LEAST:
-                alone, patience = patience, min(2 * patience, MOST_PATIENCE)
+            if n < TUNING.columns_least:
+                alone, patience = patience, min(2 * patience, TUNING.columns_patience_most)
             for constraint in run[start : start + alone]:
                 self.lower_one(constraint)
             start += alone
-            size = max(2 * n, 2 * LEAST)
+            size = max(2 * n, 2 * TUNING.columns_least)
         for constraint in run[start:]:
             self.lower_one(constraint)
 
@@ -171,14 +167,14 @@ class Runs:
         """Lowers the first constraints of a run together. Returns their number."""
         columns = self.columns(form, run)
         n = min(map(len, columns))
-        if n < LEAST:
+        if n < TUNING.columns_least:
             return 0
         return form.lower(self.builder, [column[:n] for column in columns])
 
     def are_open(self, run: list[Constraint]) -> bool:
         """Whether these are many comparisons, all without fixed operands."""
         form = _form_of(run[0])
-        if form is None or not LEAST <= len(run) == _length_of_run(form, run):
+        if form is None or not TUNING.columns_least <= len(run) == _length_of_run(form, run):
             return False
         if set(map(type, chain.from_iterable(map(ARGUMENTS, run)))) != ONLY_NAMES:
             return False

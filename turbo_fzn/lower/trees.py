@@ -12,12 +12,11 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Variables
 from turbo_fzn.tnf.language import ADD, MAX, MIN, MUL
 
-KEY_BITS = 32  # of one operand: as a key, a number takes less than half the memory of a tuple
-PAIRED = 8  # leaves of a tree for which known pairs are looked for
-MANY_RESULTS = 2**18  # of one operator, above which looking for known pairs takes longer than it saves
+KEY_BITS = 32  # format: of one operand: as a key, a number takes less than half the memory of a tuple
 BOUNDED = INFINITY // 2  # the sum of two numbers below it can be stored
 
 
@@ -58,7 +57,9 @@ class Trees(Variables):
         return self.levels(op, leaves, at_most)
 
     def looks_for_pairs(self, op: int, n_leaves: int, at_most: int) -> bool:
-        return self.share and at_most < n_leaves <= PAIRED and len(self.results[op]) < MANY_RESULTS
+        return (
+            self.share and at_most < n_leaves <= TUNING.paired_leaves and len(self.results[op]) < TUNING.known_results
+        )
 
     def levels(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         while len(leaves) > at_most:

@@ -23,7 +23,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "seed": (-inf, inf),
     "time_limit": (-inf, inf),  # MiniZinc 2.6 passes the rest of its limit after flattening
 }
-LEAST_PRECISION = 1e-12  # of float variables
+LEAST_PRECISION = 1e-12  # format: of float variables: the least that may be asked for
 
 
 def precision(text: str) -> float:

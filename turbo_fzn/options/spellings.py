@@ -37,7 +37,7 @@ ONLY_AS_USUAL = {
     "-cutnodes": ("0", "there is no limit of nodes; -t N limits the time to N milliseconds"),
     "-wac1_threshold": ("0", "warp-sweep takes no threshold; -fp ac1 sweeps without warps, whatever is active"),
 }
-LARGEST_SPLIT = 30
+LARGEST_SPLIT = 30  # format: the largest exponent that the flag takes
 
 
 FLAG = re.compile(r"-[^\d. ][^ ]*")  # argparse's rule for flags, as opposed to files and negative numbers

@@ -14,7 +14,7 @@ from turbo_fzn.predicates.globals import GLOBALS
 from turbo_fzn.predicates.signature import PLAIN, REIFIED, Argument, Face, Predicate
 from turbo_fzn.predicates.table import find
 
-WIDTH = 120
+WIDTH = 120  # format: of a printed line
 BY_HAND = {"nosets.mzn"}  # of the library, what is not printed
 COMMAND = "python -m turbo_fzn.predicates --write"
 PRINTED = f"% Printed by {COMMAND}; do not edit.\n"

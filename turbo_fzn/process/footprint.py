@@ -3,7 +3,7 @@
 What counts is what is resident, since that is what a machine runs out of. Address space says nothing (so RLIMIT_AS is
 no help): a search with two threads had 1.4 GB of it and 70 MB resident, and the driver of a GPU reserves terabytes. So
 a thread looks again and again, and asks for an end as a signal does: what is known then is the answer. It does so when
-SHARE of the memory is taken, since what is under way until the end takes memory, too.
+`memory_share` of the memory is taken, since what is under way until the end takes memory, too.
 
 Compilers that the process has started are counted as well, and so is the process in front of it (worker.py), whole,
 though they share pages. Others of its children do not exist.
@@ -17,10 +17,8 @@ import threading
 from collections.abc import Callable, Iterator
 
 from turbo_fzn.process import worker
+from turbo_fzn.process.tuning import TUNING
 
-LOOK_SECONDS = 0.005
-HELPERS_LOOK_SECONDS = 0.02  # since helpers are sought among all processes
-SHARE = 15 / 16  # of the limit, at which the end is asked for
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 _has_helpers = False
@@ -73,11 +71,11 @@ def watched(limit: int | None, end: Callable[[], object]) -> Iterator[None]:
     if limit is None:
         yield
         return
-    most = int(limit * SHARE)
+    most = int(limit * TUNING.memory_share)
     done = threading.Event()
 
     def look() -> None:
-        while not done.wait(HELPERS_LOOK_SECONDS if _has_helpers else LOOK_SECONDS):
+        while not done.wait(TUNING.helpers_look_seconds if _has_helpers else TUNING.memory_look_seconds):
             if resident_bytes() >= most:
                 end()
                 return

@@ -17,15 +17,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from turbo_fzn.process.tuning import TUNING
+
 T = TypeVar("T")
 
 
 class Interrupted(Exception):
     """Raised between the steps of preparation, or of the writing of a proof, when a stop was requested."""
-
-
-OVERTIME_SECONDS = 0.28  # for preparation after the deadline: with the end of the process, 0.2 s after the limit
-DIVE_SECONDS = 0.05  # at least, for the search, within the overtime
 
 
 def deadline(milliseconds: int | None, start: float, margin: float = 0.0) -> float | None:
@@ -54,13 +52,15 @@ class Interrupt:
         """Records that from now on there may be answers, which a stop must not lose; extends a deadline that has passed
         or is near."""
         if self.deadline is not None and not self.settled:
-            self.deadline = max(self.deadline, min(time.monotonic() + DIVE_SECONDS, self.deadline + OVERTIME_SECONDS))
+            self.deadline = max(
+                self.deadline, min(time.monotonic() + TUNING.dive_seconds, self.deadline + TUNING.overtime_seconds)
+            )
         self.settled = True
 
     @property
     def end(self) -> float | None:
         """The current end of the time, with the overtime if preparation is not over; None without a limit."""
-        return self.deadline if self.deadline is None or self.settled else self.deadline + OVERTIME_SECONDS
+        return self.deadline if self.deadline is None or self.settled else self.deadline + TUNING.overtime_seconds
 
     @property
     def is_late(self) -> bool:

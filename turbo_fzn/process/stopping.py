@@ -1,7 +1,7 @@
 """Stop requests to the command, and the end of its process after one.
 
 A signal or the time limit makes a request to the `Interrupt` of the run, in a signal handler. The handler makes the
-engine and the relaxation leave the processors at once. The search then has LAST_CALL_SECONDS to check and print the
+engine and the relaxation leave the processors at once. The search then has `last_call_seconds` to check and print the
 solutions that have arrived. If it takes longer, the handler comes again (the last call), prints the best solution that
 was checked, and the process leaves from there. While the model is being prepared no answer can be lost, and the process
 leaves at the first request.
@@ -26,13 +26,9 @@ from typing import NoReturn, Protocol
 from turbo_fzn.process import streams, worker
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
+from turbo_fzn.process.tuning import TUNING
 
-LAST_CALL_SECONDS = 0.15  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-FIRST_SOLUTION_SECONDS = 0.12, 1.0  # of processor and wall time, if no solution is checked yet
-AGAIN_SECONDS = 0.02
-FIRM_SECONDS = 1.0  # a signal this long after the first one ends the process without waiting
-LONGEST_TIMER_SECONDS = 1e9
-TURN_SECONDS = 0.0005  # for which other threads may keep the interpreter after a stop request
+LONGEST_TIMER_SECONDS = 1e9  # format: setitimer refuses much longer ones
 
 
 class Stopped(Interrupt):
@@ -74,7 +70,7 @@ class LastCall:
 
     def ask(self) -> None:
         self.asked, self.worked = time.monotonic(), time.thread_time()
-        signal.setitimer(signal.ITIMER_REAL, LAST_CALL_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, TUNING.last_call_seconds)
 
     def come(self) -> None:
         """The last call: leaves the process, unless the main thread must finish an action first."""
@@ -83,14 +79,14 @@ class LastCall:
         if self.is_whole:
             self.is_due = True
         elif not self.answering.has_solution() and self._may_find_one():
-            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, TUNING.again_seconds)
         else:
             self._leave(self.answering)
 
     def _may_find_one(self) -> bool:
         assert self.asked is not None, "a stop was asked for"
-        processor, wall = FIRST_SOLUTION_SECONDS
-        return time.thread_time() - self.worked < processor and time.monotonic() - self.asked < wall
+        worked, waited = time.thread_time() - self.worked, time.monotonic() - self.asked
+        return worked < TUNING.first_solution_seconds and waited < TUNING.first_solution_wait_seconds
 
     def _leave(self, answering: _Answering) -> NoReturn:
         self.is_told = True
@@ -128,7 +124,7 @@ def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: L
             stop(interrupt, last_call)
         elif is_alarm:
             last_call.come()
-        elif time.monotonic() - last_call.asked > FIRM_SECONDS:
+        elif time.monotonic() - last_call.asked > TUNING.firm_seconds:
             leave_process()
 
     for number in (*worker.HANDED_ON, signal.SIGALRM):
@@ -139,7 +135,7 @@ def catch_signals(interrupt: Interrupt, unknown: Callable[[], str], last_call: L
 
 def stop(interrupt: Interrupt, last_call: LastCall) -> None:
     """In a signal handler: makes engine and relaxation leave the processors and the interpreter to the main thread."""
-    sys.setswitchinterval(TURN_SECONDS)
+    sys.setswitchinterval(TUNING.turn_seconds)
     interrupt.request()
     last_call.ask()
     streams.hurry()

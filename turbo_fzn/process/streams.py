@@ -10,8 +10,9 @@ import stat
 import sys
 import time
 
-READER_SECONDS = 1.0  # for which the process waits for a reader that does not read, once it must end
-AT_ONCE = 4096  # bytes that a pipe takes in one piece (PIPE_BUF of Linux)
+from turbo_fzn.process.tuning import TUNING
+
+AT_ONCE = 4096  # format: bytes that a pipe takes in one piece (PIPE_BUF of Linux)
 
 
 def open_missing() -> None:
@@ -47,7 +48,7 @@ def complain_in_utf8() -> None:
 
 class Outlet(io.TextIOBase):
     """A stream to a file descriptor that waits for its reader; after `hurry`, only while the reader takes bytes: if it
-    reads nothing for READER_SECONDS, the rest is dropped, as for a reader that has closed the stream.
+    reads nothing for `reader_seconds`, the rest is dropped, as for a reader that has closed the stream.
 
     It never blocks within the system, so signal handlers can always run; and at any time it knows what it has
     written."""
@@ -95,8 +96,8 @@ class Outlet(io.TextIOBase):
             raise
 
     def _wait(self) -> None:
-        while not self.room.poll(1000 * READER_SECONDS / 10):
-            if self.in_hurry and time.monotonic() - self.moved > READER_SECONDS:
+        while not self.room.poll(1000 * TUNING.reader_seconds / 10):
+            if self.in_hurry and time.monotonic() - self.moved > TUNING.reader_seconds:
                 raise BrokenPipeError("nobody reads stdout")
 
     def hurry(self) -> None:

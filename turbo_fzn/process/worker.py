@@ -21,7 +21,7 @@ import sys
 from typing import NoReturn
 
 HANDED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-PR_SET_PDEATHSIG = 1  # see prctl(2)
+PR_SET_PDEATHSIG = 1  # format: see prctl(2)
 
 _report: int | None = None  # the pipe to the parent, in a child
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import UnsupportedError
+from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Op, truncated
 
-MOST_CASES = 4096  # values of a variable among which a row is told apart, and pairs of values
-TRUE, FALSE = -2, -1
+TRUE, FALSE = -2, -1  # format: literals that are constants
 Assumed = tuple[int, int]  # (side, k)
 
 
@@ -289,7 +289,7 @@ class _Rows:
             return self.split(self.x, self.dividend)
         if self.op == ELEMENT or self.y == self.z or self.is_fixed(self.z):
             return self.split(self.y, self.value)
-        if self.size(self.y) * self.size(self.z) > MOST_CASES:
+        if self.size(self.y) * self.size(self.z) > TUNING.cases:
             self.refuse()
         return self.split(self.z, self.inner)
 
@@ -301,10 +301,10 @@ class _Rows:
 
     def refuse(self) -> None:
         name = Op(self.op).name.lower()
-        raise UnsupportedError(f"no proof: an operand of a row {name} has more than {MOST_CASES} values")
+        raise UnsupportedError(f"no proof: an operand of a row {name} has more than {TUNING.cases} values")
 
     def split(self, variable: int, make: Callable[[int, int], Alternative]) -> list[Split]:
-        if self.size(variable) > MOST_CASES:
+        if self.size(variable) > TUNING.cases:
             self.refuse()
         values = range(self.encoding.lower[variable], self.encoding.upper[variable] + 1)
         return [Split(tuple(make(variable, value) for value in values))]

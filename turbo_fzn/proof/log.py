@@ -11,7 +11,7 @@ from typing import NamedTuple
 from turbo_fzn.engine.abi.log_records import LogKind
 
 BY_ROW, BY_CLAUSE, LEARNED, ROOT, REFUTED, SOLUTION, ENDED = map(int, LogKind)
-DECISION = -1  # the reason of a bound of level 0 that comes from outside
+DECISION = -1  # format: the reason of a bound of level 0 that comes from outside
 Literal = tuple[int, int]  # side, k
 
 

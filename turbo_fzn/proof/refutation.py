@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from turbo_fzn.proof.encoding import Alternative, Assumed, Encoding, Inequality, Split
+from turbo_fzn.proof.tuning import TUNING
 
-MOST_ROUNDS = 3  # of rounding, in a case of a row
 Bounds = dict[int, int]  # side -> its value
 
 
@@ -69,7 +69,7 @@ def _refute_case(encoding: Encoding, one: Alternative, bounds: Bounds) -> Step |
 def _refute_by_rounding(encoding: Encoding, inequalities: Iterable[Inequality], bounds: Bounds) -> Step | None:
     """Such as 1 <= 13 x <= 12, where the first inequality gives x >= 1 before the second one fails."""
     within, parts = dict(bounds), []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(TUNING.rounds):
         for one in inequalities:
             for variable, coefficient in one.terms:
                 part = _round(encoding, one, variable, coefficient, within)

@@ -23,9 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind, Wire, children, parent, spread
-
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.0005, 0.02  # between two counts
 
 
 class Sum(NamedTuple):
@@ -56,7 +55,7 @@ class Census:
         self.sum: Sum | None = None  # of the current count
         self.missing = 0
         self.before: Sum | None = None  # of the last finished count
-        self.next_count, self.pause = 0.0, FIRST_PAUSE_SECONDS
+        self.next_count, self.pause = 0.0, TUNING.first_pause_seconds
         self.outcome: bool | None = None
 
     def step(self) -> None:
@@ -95,5 +94,5 @@ class Census:
         if before is not None and before.passive and total.passive and before.received == total.sent:
             self.outcome = before.whole and total.whole
             return
-        self.pause = FIRST_PAUSE_SECONDS if total.passive else min(2 * self.pause, LONGEST_PAUSE_SECONDS)
+        self.pause = TUNING.first_pause_seconds if total.passive else min(2 * self.pause, TUNING.census_pause_seconds)
         self.next_count = self.clock() + self.pause

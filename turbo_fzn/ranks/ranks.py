@@ -29,13 +29,10 @@ from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Tree
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.stealing import Stealing
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind, Message, Wire, spread
 
 log = logging.getLogger("turbo_fzn")
-
-ALIVE_SECONDS = 1.0  # between two signs of life
-SILENCE_SECONDS = 10.0  # after which a rank is reported missing
-NEWS_SECONDS = 0.02  # between two looks at the proved bound of the objective
 
 
 class News(NamedTuple):
@@ -205,7 +202,7 @@ class Ranks:
         now = self.clock()
         if not self.sense or self.failed or now < self.next_news:
             return
-        self.next_news = now + NEWS_SECONDS
+        self.next_news = now + TUNING.news_seconds
         bound = self.team.bound
         if bound > self.told:
             self.told = bound
@@ -265,12 +262,12 @@ class Ranks:
         now = self.clock()
         if now < self.next_sign:
             return
-        self.next_sign = now + ALIVE_SECONDS
+        self.next_sign = now + TUNING.alive_seconds
         if self.wire.rank:
             self.wire.send(Kind.ALIVE, 0, self.team.statistics())
             return
         spread(self.wire, Kind.NEWS, News(0, None, self.told))
-        silent = {rank for rank, heard in self.heard.items() if now - heard > SILENCE_SECONDS} - self.final
+        silent = {rank for rank, heard in self.heard.items() if now - heard > TUNING.silence_seconds} - self.final
         for rank in sorted(silent - self.missing):
             log.warning("nothing is heard of rank %d: the search goes on, but cannot be complete without it", rank)
         self.missing |= silent

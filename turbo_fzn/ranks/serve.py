@@ -10,12 +10,10 @@ from turbo_fzn.base.errors import TurboError
 from turbo_fzn.engine.together.team import Team
 from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.ranks import Ranks
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.world import World
 
 log = logging.getLogger("turbo_fzn")
-
-POLL_SECONDS = 0.001
-SILENCE_SECONDS = 60.0  # of rank 0, after which it is taken for dead
 
 
 def serve(world: World, make_team: Callable[[Job], Team]) -> None:
@@ -45,7 +43,7 @@ def drive(ranks: Ranks) -> None:
         if ended and (ranks.is_over or ranks.whole is not None):
             ranks.report()
             return
-        if ranks.clock() - ranks.heard[0] > SILENCE_SECONDS:
+        if ranks.clock() - ranks.heard[0] > TUNING.master_silence_seconds:
             log.warning("rank %d hears nothing of rank 0 and leaves", ranks.wire.rank)
             raise SystemExit(1)
-        time.sleep(POLL_SECONDS)
+        time.sleep(TUNING.poll_seconds)

@@ -12,11 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from turbo_fzn.engine.parcels import Path
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind, Wire
-
-MOST_PATHS = 32  # in a message
-HOLD_SECONDS = 0.005  # that a thief is kept waiting
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.0005, 0.01  # after refusals
 
 
 class Store(Protocol):
@@ -56,7 +53,7 @@ class Stealing:
         """Answers the waiting thieves from the queue, or refuses them."""
         now = self.clock()
         for thief, until in list(self.waiting.items()):
-            paths = self.store.spare(MOST_PATHS)
+            paths = self.store.spare(TUNING.paths)
             if paths or now >= until or self.store.is_starving:
                 del self.waiting[thief]
                 self.sent += len(paths)
@@ -64,12 +61,12 @@ class Stealing:
         self.store.thieves = len(self.waiting)
 
     def on_steal(self, thief: int) -> None:
-        self.waiting[thief] = self.clock() + HOLD_SECONDS
+        self.waiting[thief] = self.clock() + TUNING.hold_seconds
 
     def on_work(self, paths: Sequence[Path]) -> None:
         self.asked = False
         self.received += len(paths)
         self.store.accept(paths)
         self.refusals = 0 if paths else self.refusals + 1
-        pause = FIRST_PAUSE_SECONDS * 2 ** min(self.refusals - 1, 10) if self.refusals else 0.0
-        self.next_try = self.clock() + min(pause, LONGEST_PAUSE_SECONDS)
+        pause = TUNING.first_pause_seconds * 2 ** min(self.refusals - 1, 10) if self.refusals else 0.0
+        self.next_try = self.clock() + min(pause, TUNING.refused_pause_seconds)

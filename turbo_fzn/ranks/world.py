@@ -16,14 +16,13 @@ from typing import Any
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.base.resources import pip
 from turbo_fzn.process.leaving import before_leaving
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind, Message, spread
 
 # Environment variables by which launchers pass the number of ranks and the own rank: those of Open MPI, and of PMI
 # (MPICH, Intel MPI, Slurm). A process with the number alone has no launcher, and MPI would leave a folder of it behind.
 SIZES = {"OMPI_COMM_WORLD_SIZE": "PMIX_RANK", "PMI_SIZE": "PMI_RANK"}
-PAUSE_SECONDS = 0.001
-PATIENCE_SECONDS = 2.0  # at the end, for ranks that do not answer
-PR_SET_PDEATHSIG = 1  # see prctl(2)
+PR_SET_PDEATHSIG = 1  # format: see prctl(2)
 
 _world: World | None = None
 _is_alone = False  # true where MPI has one rank only, whatever the environment says
@@ -100,7 +99,7 @@ class World:
     def _wait(self, request: Any) -> None:
         """Waits for a request, with pauses that leave the processor to ranks that work."""
         while not request.Test():
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(TUNING.poll_seconds)
 
     # ---- the end
 
@@ -114,12 +113,12 @@ class World:
             spread(self, Kind.STOP, None)  # where the search was left in the midst of it
             self._broadcast(bytearray())
         end = self.everybody.Ibarrier()
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + TUNING.end_seconds
         while not end.Test():
             self.receive()
             if time.monotonic() > deadline and self.rank == 0:
                 self.everybody.Abort(code)
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(TUNING.poll_seconds)
         self.mpi.Finalize()
 
 

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from turbo_fzn.base.errors import ModelError, UsageError
+from turbo_fzn.read.tuning import TUNING
 
 STANDARD_INPUT = "-"
-HEAD_BYTES = 2**16  # the first piece, checked before the rest of a file is read
-PIECE_BYTES = 2**22  # read and decoded at once
 PACKED = {".gz": "gzip", ".xz": "lzma", ".lzma": "lzma"}  # the modules are imported where they are needed
 
 
@@ -58,7 +57,7 @@ def _pieces(stream: io.BufferedReader, path: str) -> list[str]:
     """The text of a stream, in pieces: between two of them a signal can end the process."""
     pieces: list[str] = []
     decoder, left = codecs.getincrementaldecoder("utf-8")(), most_bytes()
-    while piece := stream.read(min(PIECE_BYTES, left + 1)):
+    while piece := stream.read(min(TUNING.piece_bytes, left + 1)):
         left -= len(piece)
         if left < 0:
             raise UsageError(f"more text than half of the memory holds, {most_bytes() / 1e9:.1f} GB", shown(path))
@@ -137,7 +136,7 @@ def open_bytes(path: str) -> io.BufferedReader:
         stream: Any = importlib.import_module(module).open(path)
     else:
         stream = io.FileIO(0, closefd=False) if path == STANDARD_INPUT else io.FileIO(path)
-    return io.BufferedReader(stream, HEAD_BYTES)
+    return io.BufferedReader(stream, TUNING.head_bytes)
 
 
 def damage() -> tuple[type[Exception], ...]:

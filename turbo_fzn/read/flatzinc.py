@@ -45,10 +45,8 @@ from turbo_fzn.read.grammar import (
     terminals,
 )
 from turbo_fzn.read.model import NO_ANNOTATIONS, Array, Call, Constraint, FloatSet, Goal, Model, Variable
+from turbo_fzn.read.tuning import TUNING
 
-MAX_NESTING = 100
-MAX_NESTED_CHARACTERS = 2**23  # of a statement for Lark, which needs some seconds for that
-MAX_PROBED_CHARACTERS = 2**15  # of a longer one, to see that its beginning makes sense
 NESTED = "("  # stands for a list among the words of a flat statement, where a parenthesis cannot occur
 
 VALUE_TYPES: dict[str, set[type]] = {"bool": {bool}, "int": {int}, "float": {float, int}, "set": {IntSet, FloatSet}}
@@ -137,10 +135,10 @@ class FlatZincReader:
 
     def _read_nested(self, start: int) -> int:
         """Read the statement at `start` with Lark and return its end."""
-        end = self._statement_end(start, MAX_PROBED_CHARACTERS)
-        if end is None and start + MAX_PROBED_CHARACTERS < len(self.text):
+        end = self._statement_end(start, TUNING.probed_characters)
+        if end is None and start + TUNING.probed_characters < len(self.text):
             self._read_prefix(start)
-            end = self._statement_end(start, MAX_NESTED_CHARACTERS)
+            end = self._statement_end(start, TUNING.nested_characters)
             if end is None:
                 self._fail("the statement does not end, or is too long", start)
         statement = self.text[start:end]
@@ -155,7 +153,7 @@ class FlatZincReader:
 
     def _read_prefix(self, start: int) -> None:
         """Fail if the beginning of a very long statement is wrong: garbage is to be refused at once."""
-        prefix, strings = self.text[start : start + MAX_PROBED_CHARACTERS], compiled_terminals()["STRING"]
+        prefix, strings = self.text[start : start + TUNING.probed_characters], compiled_terminals()["STRING"]
         self._check_nesting(prefix, start)
         try:
             read_nested(prefix, self.words)
@@ -180,13 +178,13 @@ class FlatZincReader:
 
     def _check_nesting(self, statement: str, start: int) -> None:
         """Refuse deep nesting here, where no recursion has met it yet."""
-        if sum(statement.count(bracket) for bracket in "([{") <= MAX_NESTING:
+        if sum(statement.count(bracket) for bracket in "([{") <= TUNING.nesting:
             return
         depth, patterns = 0, compiled_terminals()
         for match in re.finditer(rf"{patterns['STRING'].pattern}|{patterns['COMMENT'].pattern}|[][(){{}}]", statement):
             depth += (match.group() in "([{") - (match.group() in ")]}")
-            if depth > MAX_NESTING:
-                self._fail(f"nested more than {MAX_NESTING} deep", start + match.start())
+            if depth > TUNING.nesting:
+                self._fail(f"nested more than {TUNING.nesting} deep", start + match.start())
 
     # ---- flat statements
 

@@ -28,7 +28,7 @@ METHODS = ("satisfy", "minimize", "maximize")
 KINDS = {"bool": "bool", "int": "int", "float": "float", "set of int": "set"}
 NAME = re.compile(r"(?!(?:true|false)$)[A-Za-z_][A-Za-z0-9_]*")
 BLANKS = re.compile(r"[ \t\r\n]*")
-MAX_SHOWN = 40
+MAX_SHOWN = 40  # format: characters of a wrong value in a message
 
 
 @without_collector()

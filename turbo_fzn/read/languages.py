@@ -15,6 +15,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError, UsageError
 from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
+from turbo_fzn.read.tuning import TUNING
 
 Reader = Callable[[str, str], Model]  # of the text, and of the file's name for messages
 
@@ -30,7 +31,7 @@ def parse_named(text: str, path: str = "") -> Model:
     `parse_file`, and TypeError for what is no text."""
     if not isinstance(text, str):
         raise TypeError(f"a model is a text (str), not {type(text).__name__}")
-    first = text[:HEAD].lstrip("\ufeff \t\r\n")[:1]
+    first = text[: TUNING.head_characters].lstrip("\ufeff \t\r\n")[:1]
     language = LANGUAGES.get(suffix_of(path))
     read = language.read if language else BY_FIRST_CHARACTER.get(first, _read_flatzinc)
     return read(text, shown(path))
@@ -57,7 +58,7 @@ def _read_flatzinc(text: str, file: str) -> Model:
 
 def _is_minizinc(text: str) -> bool:
     """Whether an item of the text, which is no FlatZinc, is one of MiniZinc."""
-    return re.search(MINIZINC, text[:LOOKED_AT], re.VERBOSE | re.MULTILINE) is not None
+    return re.search(MINIZINC, text[: TUNING.minizinc_characters], re.VERBOSE | re.MULTILINE) is not None
 
 
 def _read_flatzinc_json(text: str, file: str) -> Model:
@@ -91,8 +92,6 @@ class _Language(NamedTuple):
     name: str = ""  # what one file of it is; "" for those that are refused
 
 
-HEAD = 1000  # characters, of which blanks may be the first
-LOOKED_AT = 100_000  # characters of what is no FlatZinc, for items of MiniZinc
 # Items that MiniZinc has and FlatZinc has not: operators, bounds with names, parameters without a value, …
 MINIZINC = r"""(?:^|;)\s*(?:
         include\s*" | output\s*[\["] | enum\s+\w | (?:function|test)\s

@@ -12,12 +12,12 @@ from html import escape
 from typing import NamedTuple
 
 GRID_COLOUR = "#e4e4e4"
-FIRST_SECONDS = 0.01  # the beginning of the logarithmic time axis, earlier for short runs
-LEAST_SECONDS, LEAST_SPAN = 1e-4, 20.0
-WRITTEN_OUT = 1e4  # smaller numbers are written in full
-TICKS = 5  # the approximate number of ticks
-CHARACTER = 8  # the approximate width of a character
-TICK_ROOM = 52  # the width of a number below an axis, with its margin
+FIRST_SECONDS = 0.01  # format: the beginning of the logarithmic time axis, earlier for short runs
+LEAST_SECONDS, LEAST_SPAN = 1e-4, 20.0  # format: of the axes
+WRITTEN_OUT = 1e4  # format: smaller numbers are written in full
+TICKS = 5  # format: the approximate number of ticks
+CHARACTER = 8  # format: the approximate width of a character
+TICK_ROOM = 52  # format: the width of a number below an axis, with its margin
 
 Point = tuple[float, float]
 

@@ -32,9 +32,9 @@ BAND_COLOUR, KNOWN_COLOUR, OTHER_COLOUR, DIAGONAL_COLOUR = "hsl(210,60%,90%)", "
 KNOWN_DASHES, SOLID = "2 3", "1 0"
 VERDICTS = (("better", "hsl(210,55%,50%)", "white"), ("equal", "#cfcfcf", "black"), ("worse", OTHER_COLOUR, "black"))
 LINE_COLOURS = ("hsl(210,70%,42%)", OTHER_COLOUR, KNOWN_COLOUR, "hsl(300,45%,45%)", "#555555", "hsl(0,60%,50%)")
-MOST_LABELS = 6  # in a scatter plot, for the points farthest from the diagonal
-LETTER = 14  # the height of a letter
-NAMES = 190  # the width for names on the left
+MOST_LABELS = 6  # format: in a scatter plot, for the points farthest from the diagonal
+LETTER = 14  # format: the height of a letter
+NAMES = 190  # format: the width for names on the left
 
 Improvement = tuple[float, float, str]
 

@@ -10,7 +10,7 @@ from turbo_fzn.report.axes import circle
 from turbo_fzn.report.plot import Entry
 
 HEIGHT = re.compile(r'viewBox="0 0 [\d.]+ ([\d.]+)"')
-CAPTION = 80  # the approximate height of a caption and frame
+CAPTION = 80  # format: the approximate height of a caption and frame
 STYLE = """
 body { font: 15px/1.45 sans-serif; color: #222; margin: 0 auto; padding: 1rem 1.5rem 3rem; max-width: 1500px; }
 h1 { font-size: 1.5rem; margin: .4rem 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 0 0 .5rem; }

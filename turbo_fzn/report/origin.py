@@ -18,7 +18,7 @@ from pathlib import Path
 
 from turbo_fzn.read.files import STANDARD_INPUT
 
-MOST_ANCESTORS = 6  # our own child process, scripts, a shell
+MOST_ANCESTORS = 6  # format: our own child process, scripts, a shell
 TEMPORARY = re.compile(r"(mznfile|mzn_fragment|mzn_data)\w*[.a-z]*")  # MiniZinc's temporary files
 SOURCES = (".mzn", ".mzc", ".dzn", ".json")
 OUTPUTS = ("-o", "--output-to-file", "--fzn", "--ozn", "--report", "--dump-tnf")  # options with the name of a file

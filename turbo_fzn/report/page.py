@@ -20,7 +20,7 @@ from turbo_fzn.report.record import Record
 from turbo_fzn.run.answer.live import bounds, count
 from turbo_fzn.version import __version__
 
-MOST_ROWS = 500  # of the table of solutions; the first and the last ones
+MOST_ROWS = 500  # format: of the table of solutions; the first and the last ones
 VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
     "OPTIMAL_SOLUTION": "The optimum is proved",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.report.axes import CHARACTER, FULL, Axis, Frame, Point, Size, circle, picture, spread, text_at, time_axis
 
-LEGEND_ROW = 22  # the height of a row of the legend, which is below the axis
+LEGEND_ROW = 22  # format: the height of a row of the legend, which is below the axis
 COLOURS = {method: f"hsl({360 * number // len(METHODS)},70%,45%)" for number, method in enumerate(METHODS)}
 BAR_COLOUR, BOUND_COLOUR, LINE_COLOUR = "hsl(210,55%,55%)", "#555555", "#9a9a9a"
 BOUND_DASHES = "5 4"

@@ -9,8 +9,8 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.report.origin import Origin
 from turbo_fzn.run.answer.outcome import Finished, Sample, SearchEvent
 
-MOST_ANSWERS = 100_000  # that are kept; further ones are only counted
-LAST_STRETCH = 0.9  # its beginning, as a share of the time
+MOST_ANSWERS = 100_000  # format: that are kept; further ones are only counted
+LAST_STRETCH = 0.9  # format: its beginning, as a share of the time
 
 
 @dataclass

@@ -25,7 +25,7 @@ from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.tnf.language import TNF, Op
 
-RELAXATION = -1  # the block number of solutions from the relaxation
+RELAXATION = -1  # format: the block number of solutions from the relaxation
 
 
 class _Helper(Protocol):

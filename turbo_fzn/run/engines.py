@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-UNLIMITED = 2**40  # MiB of a log
-SEEDS_APART = 15_485_863  # between the seeds of two ranks
+UNLIMITED = 2**40  # format: MiB of a log
+SEEDS_APART = 15_485_863  # formula: between the seeds of two ranks
 
 
 def decide_job(job: Job) -> Decision:

@@ -22,6 +22,7 @@ from turbo_fzn.check.reals import RealConstraints
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN
 from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Index, Ref
+from turbo_fzn.run.tuning import TUNING
 
 LESS, AT_MOST, APART, EQUAL = "<", "<=", "!=", "="
 NEGATION = {LESS: (AT_MOST, -1), AT_MOST: (LESS, -1), APART: (EQUAL, 1), EQUAL: (APART, 1)}
@@ -29,8 +30,6 @@ KINDS = {"eq": EQUAL, "ne": APART, "le": AT_MOST, "lt": LESS}
 COMPARISONS = {f"float_{name}": kind for name, kind in KINDS.items()}
 SUMS = {f"float_lin_{name}": kind for name, kind in KINDS.items()}
 EQUATIONS = {"float_plus": (1, 1, -1), "int2float": (1, -1), "bool2float": (1, -1)}  # the coefficients of each
-MOST_RELATIONS = 2_000  # of a model, beyond which points are printed as they come
-KEPT = 0.5  # the part of the distance from the border that may be lost for fewer digits
 
 
 class Relation(NamedTuple):
@@ -110,7 +109,9 @@ class Shape(NamedTuple):
     part: float
 
 
-SHAPES = [Shape(*one) for one in itertools.product((True, False), (True, False), (True, False), (KEPT, 0.0))]
+SHAPES = [
+    Shape(*one) for one in itertools.product((True, False), (True, False), (True, False), (TUNING.kept_distance, 0.0))
+]
 
 
 def find_exact(
@@ -120,7 +121,7 @@ def find_exact(
     else one by a linear program; None where none is found."""
     if not missed(relations, simple):
         return simple
-    if not by_program or len(relations) > MOST_RELATIONS:
+    if not by_program or len(relations) > TUNING.relations:
         return None
     for shape in SHAPES:
         point = inner_point(relations, low, high, shape)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from turbo_fzn.base import memory
 from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import float_flags, library
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
@@ -49,7 +50,7 @@ def in_thread(
     try:
         thread.start()
     except RuntimeError as error:
-        memory.require(memory.STACK_BYTES)
+        memory.require(BASE.stack_bytes)
         raise EngineError(f"cannot run a thread: {error}") from error
     try:
         while thread.is_alive() and not interrupt and time.monotonic() < end:

@@ -23,14 +23,11 @@ from turbo_fzn.engine.contract import Found
 from turbo_fzn.options.options import Options
 from turbo_fzn.run.answer.selection import narrowest
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import Output
 
 log = logging.getLogger("turbo_fzn")
-
-CHECK_LIMIT = 2_000_000  # literals and array elements; about 0.1 s a check
-MOST_INEXACT = 10  # solutions without an exact point; then a model is supposed to have none
-BATCH_ELEMENTS = 2**20  # values and literals checked at once
 
 
 class Judge:
@@ -60,7 +57,7 @@ class Judge:
         if model is None or options.check == "never":
             return None
         checker = Checker(model, options.float_precision)
-        return checker if options.check == "always" or checker.cost <= CHECK_LIMIT else None
+        return checker if options.check == "always" or checker.cost <= TUNING.checked else None
 
     def _exports(self) -> np.ndarray:
         """The exported variables: all if solutions are checked, are boxes, or improve an objective (engines exchange
@@ -89,7 +86,7 @@ class Judge:
         """(solutions that are best checked together, the others)."""
         if self.floats:  # they are checked one by one, so that a stop may come between
             return arrived[:1], arrived[1:]
-        size = len(arrived) if self.checker is None else max(BATCH_ELEMENTS // max(self.checker.cost, 1), 1)
+        size = len(arrived) if self.checker is None else max(TUNING.batch_elements // max(self.checker.cost, 1), 1)
         return arrived[:size], arrived[size:]
 
     def check(self, batch: list[Found]) -> Iterator[Found]:
@@ -139,7 +136,7 @@ class Judge:
         low, high = (floats.numbers(end) for end in np.split(found.values, 2))
         relations = Reader(self.checker.reals, self._box(found), self.float_places).relations()
         simple = points(*np.split(found.values, 2))
-        point = find_exact(list(relations), simple, low, high, self.inexact < MOST_INEXACT)
+        point = find_exact(list(relations), simple, low, high, self.inexact < TUNING.inexact)
         if point is simple:
             return found
         if point is not None:

@@ -35,14 +35,9 @@ from turbo_fzn.ranks.world import world
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_learners, with_rows_by_turns
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-FREE_THREADS = 2
-THREADS_LEFT = 2  # beside a GPU, for the host's own work: checking solutions, proving bounds
-MOST_THREADS = 16
-GPU_LNS_PERCENT = 75  # a GPU has many blocks
-CPU_LNS_PERCENT = 50
-SHARE_BESIDE_ONE = 0.1  # of the time, for dividing relaxations beside a single block
 ON_CPU_ONLY = frozenset(["repair"])  # of the methods that do not learn (kernels/repair/state.h)
 RESTARTS = {"weighted", "annotated"}  # without the tree, one of them completes the proof
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
@@ -178,7 +173,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
         methods,
         gpu_methods - ON_CPU_ONLY,
         percent,
-        GPU_LNS_PERCENT if options.lns != "off" and _has_portfolio(case, whole) else 0,
+        TUNING.gpu_lns_percent if options.lns != "off" and _has_portfolio(case, whole) else 0,
         _relaxation(case, engines, whole, len(learners)),
         options.seed is not None and whole.threads == 1 and len(engines) == 1,
         _reason(case, own, len(learners)),
@@ -266,7 +261,7 @@ def _way(case: _Case, asked: int | None, beside_gpu: bool = False) -> _Way:
     free = not case.several and (case.options.free_search or _suits_free_search(case, alone))
     if beside_gpu and free and case.learns:
         return _Way(asked or _threads_beside_gpu(case.machine.cores), free)
-    return _Way(asked or (1 if alone or not free or case.options.cp_profiler else FREE_THREADS), free)
+    return _Way(asked or (1 if alone or not free or case.options.cp_profiler else TUNING.free_threads), free)
 
 
 def _suits_free_search(case: _Case, alone: bool) -> bool:
@@ -279,7 +274,7 @@ def _suits_free_search(case: _Case, alone: bool) -> bool:
 
 
 def _threads_beside_gpu(cores: int) -> int:
-    return max(min(cores - THREADS_LEFT, MOST_THREADS), FREE_THREADS)
+    return max(min(cores - TUNING.threads_left, TUNING.most_threads), TUNING.free_threads)
 
 
 def _follows_failures(case: _Case) -> bool:
@@ -304,7 +299,7 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
         return 100, methods
     if way.free and way.threads == 1 and not n_learners and methods & RESTARTS:
         return 100, methods - {"tree"}
-    return CPU_LNS_PERCENT, methods
+    return TUNING.cpu_lns_percent, methods
 
 
 def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: int) -> Relaxation | None:
@@ -320,7 +315,7 @@ def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: 
     timed = not alone or (options.seed is None and whole.free)
     if options.relaxation == "auto" and not (timed or in_turns):
         return None
-    return Relaxation(in_turns, SHARE_BESIDE_ONE if alone else 1)
+    return Relaxation(in_turns, TUNING.relaxation_share if alone else 1)
 
 
 def _takes_turns(machine: Machine, n_learners: int) -> bool:

@@ -27,14 +27,12 @@ from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.presolve import Presolve
 from turbo_fzn.run.projection import names_of, projected
 from turbo_fzn.run.roles import NO_BOUNDS, can_learn, obstacle_to_learning, unbounded
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf import octagon
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
 
 log = logging.getLogger("turbo_fzn")
-
-OCTAGON_ROUNDS = 10
-EQUATION_ROUNDS = 3
 
 
 def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool = True) -> Prepared:
@@ -92,7 +90,7 @@ def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
         return
     from turbo_fzn.bounds.reals.elimination import bound_by_equations, reaches_far
 
-    for _ in range(EQUATION_ROUNDS):
+    for _ in range(TUNING.equation_rounds):
         if tnf.infeasible or not reaches_far(tnf):
             break
         start = time.monotonic()
@@ -133,10 +131,10 @@ def close_holes(prepared: Prepared, interrupt: Interrupt) -> None:
 
 
 def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:
-    """Tightens the root by octagons and rows in turn, until nothing changes or for OCTAGON_ROUNDS."""
+    """Tightens the root by octagons and rows in turn, until nothing changes or for `octagon_rounds`."""
     start = time.monotonic()
     tnf = prepared.tnf
-    for _ in range(OCTAGON_ROUNDS):
+    for _ in range(TUNING.octagon_rounds):
         found = None if tnf.infeasible else octagon.tightened(tnf)
         if found is None:
             tnf.infeasible = True

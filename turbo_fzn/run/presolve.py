@@ -28,16 +28,11 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.interruptible import call_kernels
 from turbo_fzn.run.roles import NO_BOUNDS, obstacle_to_learning
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import ELEMENT, TNF
 
 log = logging.getLogger("turbo_fzn")
 
-LEAST_WORK = 10**6  # for variables without bounds: some tenths of a second
-WORK_A_ROW = 200
-CASES = 100  # of so many cases one may cost all of the work
-MOST_IN_GROUP = 64
-MOST_SECONDS = 1.0
-SECONDS_A_ROW = 1e-4
 
 NO_PAIRS = np.empty((0, 2), np.int64)
 
@@ -97,7 +92,7 @@ class Presolve:
     def _bound_variables(self) -> None:
         """Probes near variables without bounds, while that gives some of them bounds."""
         n_before = n_left = int(self._unbounded().sum())
-        budget = budget_for(LEAST_WORK + WORK_A_ROW * self.tnf.n_rows)
+        budget = budget_for(TUNING.probe_work + TUNING.probe_work_per_row * self.tnf.n_rows)
         while n_left and budget.work > 0:
             found = self._bounding(2 * self._truths_near() + 1, budget)
             if self.box is not None:
@@ -109,7 +104,8 @@ class Presolve:
         self.n_unbounded = n_before, n_left
 
     def _bounding(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget) -> Found:
-        return self._run(groups, budget, max(MOST_SECONDS + SECONDS_A_ROW * self.tnf.n_rows - self.seconds, 0))
+        seconds = TUNING.presolve_seconds + TUNING.presolve_seconds_per_row * self.tnf.n_rows
+        return self._run(groups, budget, max(seconds - self.seconds, 0))
 
     def _unbounded(self) -> np.ndarray:
         """The variables (bool [n]) that lack a bound; none where there is no solution."""
@@ -130,12 +126,12 @@ class Presolve:
         for literal, variable, kind in implied[implied[:, 2] >= Implied.LOWER].tolist():
             if unbounded[variable]:
                 literals.setdefault((variable, kind), set()).add(literal)
-        groups = {tuple(sorted(group)) for group in literals.values() if 1 < len(group) <= MOST_IN_GROUP}
+        groups = {tuple(sorted(group)) for group in literals.values() if 1 < len(group) <= TUNING.group}
         return [list(group) for group in sorted(groups)]
 
 
 def budget_for(work: int) -> Budget:
-    return Budget(work, probe_work=max(work // CASES, 1))
+    return Budget(work, probe_work=max(work // TUNING.probe_cases, 1))
 
 
 def truths_in(box: Box | None) -> np.ndarray:

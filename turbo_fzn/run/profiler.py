@@ -22,22 +22,19 @@ import numpy as np
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.run.prepared import Prepared
+from turbo_fzn.run.tuning import TUNING
 
 if TYPE_CHECKING:
     import socket
 
 log = logging.getLogger("turbo_fzn")
 
-NODE, DONE, START, RESTART = 0, 1, 2, 3
-LABEL, INFO = 0, 2
-NONE = -1
+NODE, DONE, START, RESTART = 0, 1, 2, 3  # format: of the profiler's protocol
+LABEL, INFO = 0, 2  # format: of the profiler's protocol
+NONE = -1  # format: of the profiler's protocol
 HEAD = struct.Struct(">iB")
 NODE_HEAD = struct.Struct(">iB8iB")
 TEXT_HEAD = struct.Struct(">Bi")
-CONNECT_SECONDS = 2.0
-FINISH_SECONDS = 5.0
-PENDING_BYTES = 2**18  # formatted, and not yet read by the profiler
-RECORDS = 2**14  # formatted at once, some 20 ms
 
 
 class Profiler:
@@ -59,7 +56,7 @@ class Profiler:
 
         number, port = options.cp_profiler
         try:
-            connection = socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS)
+            connection = socket.create_connection(("127.0.0.1", port), timeout=TUNING.profiler_connect_seconds)
             connection.setblocking(False)
         except OSError as error:
             log.warning("no profiler on port %d: %s", port, error.strerror or error)
@@ -76,9 +73,9 @@ class Profiler:
     def pump(self, engine: Any) -> bool:
         """Takes the engine's records, as far as the profiler keeps up. Returns whether there may be more."""
         self.send()
-        if len(self.pending) >= PENDING_BYTES:
+        if len(self.pending) >= TUNING.profiler_bytes:
             return True
-        records = engine.trace(RECORDS)
+        records = engine.trace(TUNING.profiler_records)
         names = records.dtype.names
         for record in records.tolist():
             self.add_node(**dict(zip(names, record)))
@@ -126,7 +123,7 @@ class Profiler:
     def finish(self, interrupt: Interrupt) -> None:
         """Sends the end of the tree, waits a short time until all is sent, and disconnects."""
         self.add(DONE)
-        limit = time.monotonic() + FINISH_SECONDS
+        limit = time.monotonic() + TUNING.profiler_end_seconds
         self.send()
         while self.pending and not interrupt and time.monotonic() < limit:
             time.sleep(0.001)

@@ -18,10 +18,10 @@ from turbo_fzn.engine import root
 from turbo_fzn.engine.contract import Found, Inequality
 from turbo_fzn.run.bounding import RELAXATION, Bounding
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-NEAR = 1 / 4  # of the width of a decided interval: the reach of a box around a point
-LARGEST = 2.0**62  # number in a point
+LARGEST = 2.0**62  # formula: number in a point
 
 
 class RealBounding(Bounding):
@@ -88,7 +88,7 @@ class RealBoxes:
         tnf = self.tnf
         assert tnf.floats is not None
         point = np.clip(np.nan_to_num(point), -LARGEST, LARGEST)
-        near = NEAR * tnf.floats.width * np.maximum(np.abs(point), 1)
+        near = TUNING.reach * tnf.floats.width * np.maximum(np.abs(point), 1)
         nearest = np.rint(point).astype(np.int64)
         low, high = (np.where(tnf.floats.mask, floats.codes(end), nearest) for end in (point - near, point + near))
         low, high = np.clip(low, lower, upper), np.clip(high, lower, upper)

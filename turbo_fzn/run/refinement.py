@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from turbo_fzn.tnf.language import TNF
 
-REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # the factor by which boxes get smaller, and the least width
+REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # formula: the factor by which boxes get smaller, and the least width
 
 
 def refine(tnf: TNF, best: int | None) -> TNF | None:

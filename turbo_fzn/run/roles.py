@@ -18,14 +18,12 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import DECISION_SETS, LEARNERS
 from turbo_fzn.options.options import Options
 from turbo_fzn.options.spellings import no_such
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.goal import goal_of
 from turbo_fzn.tnf.language import TNF
 
 # With an annotation and without free search: the roles in optimisation (True) and in satisfaction.
 AS_ANNOTATED: dict[bool, tuple[str, ...]] = {True: ("follower",), False: ()}
-LEAST_TEAM = 3  # blocks; fewer have a soloist
-OTHERS = 4  # of so many blocks one does not learn, and at least one of all
-RANK_OTHERS = 2  # likewise of a rank without a GPU, which shares the tree
 
 
 # The sets of variables that learners decide first, with equal work each
@@ -147,13 +145,13 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
 
 def _others(blocks: int, beside_gpu: bool, is_rank: bool) -> int:
     """How many blocks do not learn in free search. A GPU has enough blocks for other methods."""
-    return 1 if beside_gpu else max(1, blocks // (RANK_OTHERS if is_rank else OTHERS))
+    return 1 if beside_gpu else max(1, blocks // (TUNING.rank_others if is_rank else TUNING.others))
 
 
 def _team(tnf: TNF, blocks: int, others: int) -> tuple[Learner, ...]:
     """The learners of free search: all blocks but `others`; with few blocks a soloist. Where the objective is no sum,
     one for cores would be a prover, and so it is one."""
-    if blocks < LEAST_TEAM:
+    if blocks < TUNING.least_team:
         return (Learner("soloist"),)
     has_cores = bool(goal_of(tnf))
     members = [one if one.role != "cores" or has_cores else Learner("prover", one.sets) for one in TEAM]

@@ -32,6 +32,7 @@ from turbo_fzn.run.prepare import log, log_phase, settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF
 
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     from turbo_fzn.run.profiler import Profiler
 
 Course = Generator[SearchEvent, None, bool]  # returns whether the whole space was searched
-POLL_SECONDS = 0.001
-PATIENCE_SECONDS = 0.1  # less than the 0.2 s that MiniZinc leaves between SIGTERM and SIGKILL
-READY_SECONDS = 0.05  # of search without a solution, after which the checker's tables are built
 
 
 class _Patience:
@@ -53,7 +51,7 @@ class _Patience:
 
     def is_left(self) -> bool:
         now = time.monotonic()
-        self.end = now + PATIENCE_SECONDS if self.end is None else self.end
+        self.end = now + TUNING.stop_seconds if self.end is None else self.end
         return now < self.end
 
 
@@ -255,7 +253,7 @@ class Search:
         arrived: list[Found] = []
         failure: EngineError | None = None
         patience, hurry, all_told = _Patience(), _Patience(), True
-        ready = time.monotonic() + READY_SECONDS
+        ready = time.monotonic() + TUNING.ready_seconds
         while True:
             try:
                 running, complete = engine.running, engine.complete  # before the poll, so that no solution is missed
@@ -269,7 +267,7 @@ class Search:
             if running and (complete or self.is_over(engine, arrived, limit)):
                 engine.stop()
                 if patience.is_left():  # the engine ends soon; then only the best of the solutions needs a check
-                    time.sleep(POLL_SECONDS)
+                    time.sleep(TUNING.poll_seconds)
                     continue
                 running = False
             if running:
@@ -283,7 +281,7 @@ class Search:
             all_told = (yield from self.tell(wanted, engine, hurry)) and all_told
             if not running:
                 break
-            time.sleep(POLL_SECONDS)
+            time.sleep(TUNING.poll_seconds)
         if failure is not None:
             raise failure
         return complete and all_told
@@ -340,7 +338,7 @@ class Search:
         """Sends the last records of an engine that has ended, unless the profiler is too slow."""
         assert self.profiler is not None
         while self.profiler.pump(engine) and not self.interrupt:
-            time.sleep(POLL_SECONDS)
+            time.sleep(TUNING.poll_seconds)
         self.profiler.next_engine()
 
     def note_bound(self, engine: Engine) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from turbo_fzn.bounds.search.listener import NO_SOLUTION
-from turbo_fzn.bounds.thread.turns import TURN_SECONDS, BesideInTurns
+from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
+from turbo_fzn.bounds.thread.turns import BesideInTurns
 from turbo_fzn.engine.contract import Engine, Found, Inequality
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.run.bounding import Bounding, Boxes, emptied, relaxation_of
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.tuning import TUNING
 
-TURN_WORK = round(TURN_SECONDS * 1e9)  # in the kernels' unit
-MAKING_SECONDS = 3e-5  # an estimate for each row of the TNF
+TURN_WORK = round(THREAD.turn_seconds * 1e9)  # in the kernels' unit
 
 
 class TurnBounding(Bounding):
@@ -26,7 +27,7 @@ class TurnBounding(Bounding):
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = Boxes(judge.prepared, judge.exports)
-        making = MAKING_SECONDS * judge.prepared.tnf.n_rows
+        making = TUNING.making_seconds * judge.prepared.tnf.n_rows
         self.beside = BesideInTurns(lambda: relaxation_of(judge.prepared), making, boxes, self.deliver, share)
         self.delivered: list[Found] = []
         self.rows: list[Inequality] = []

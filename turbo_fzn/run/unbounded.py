@@ -27,18 +27,16 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.run.judge import Judge
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF
 
 log = logging.getLogger("turbo_fzn")
 
-MOST_MOVING = 100  # variables of a ray
-MOST_CHECKS = 50_000  # of rows, in the search of a ray
-MOST_LOOKED_AT = 2**27  # rows scanned for those that have a variable
-MOST_SOLUTIONS = 2**14  # each better than the one before
-FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # beyond all constants of a model
-KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # not taken back towards 0, where bounds that depend on others may be violated
-LEAP = 2**20  # steps after which unused truth values do not change any more
-LARGEST_FLOAT = 1.7e308
+FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # formula: beyond all constants of a model
+# Steps not taken back towards 0, where bounds that depend on others may be violated.
+KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # formula: spread over the magnitudes of a store
+LEAP = 2**20  # formula: steps after which unused truth values do not change any more
+LARGEST_FLOAT = 1.7e308  # formula: nearly the largest double
 Direction = dict[int, Fraction]  # of the variables that move
 
 
@@ -76,7 +74,7 @@ class Horizon:
     def count(self, n_found: int) -> None:
         """Counts the solutions that have arrived, and gives up after too many."""
         self.n_found += n_found
-        if self.n_found >= MOST_SOLUTIONS and not self.is_over:
+        if self.n_found >= TUNING.ray_solutions and not self.is_over:
             self.given_up = True
             log.warning("the search is given up after %d solutions, each better than the one before", self.n_found)
 
@@ -142,7 +140,7 @@ class Rays:
 
     def __init__(self, tnf: TNF, values: list[int]):
         self.tnf, self.values = tnf, values
-        self.checks = MOST_CHECKS
+        self.checks = TUNING.ray_checks
         self.rows: dict[int, list[tuple[int, int, int, int]]] = {}
 
     def find(self) -> dict[int, int] | None:
@@ -200,7 +198,7 @@ class Rays:
             rows = self.rows_of(v)
             self.checks -= len(rows) + 1
             looked_at = len(self.rows) * self.tnf.n_rows
-            if self.checks < 0 or looked_at > MOST_LOOKED_AT or len(direction) > MOST_MOVING:
+            if self.checks < 0 or looked_at > TUNING.ray_rows or len(direction) > TUNING.moving:
                 return None
             broken = next((row for row in rows if not self.is_kept(row, direction)), None)
             if broken is not None:

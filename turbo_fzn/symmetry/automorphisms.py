@@ -22,13 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.symmetry.graph import Graph
+from turbo_fzn.symmetry.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
-
-MOST_ROUNDS = 60
-MOST_GUESSES = 6  # of one swap
-MOST_FAILURES = 3  # in succession, for variables of one colour
-MOST_WORK = 10_000_000  # visited arcs: a second or two
-ROUND = 5000  # the fixed cost of a round, in arcs
 
 Column = np.ndarray
 
@@ -72,7 +67,7 @@ def places(start: Column, chosen: Column) -> tuple[Column, Column]:
 
 
 class Automorphisms:
-    """The search for automorphisms of one graph. `work` counts visited arcs, and ROUND for each round."""
+    """The search for automorphisms of one graph. `work` counts visited arcs, and `round_work` for each round."""
 
     def __init__(self, graph: Graph):
         self.graph, self.work = graph, 0
@@ -82,7 +77,7 @@ class Automorphisms:
         self.variable_start = starts(graph.variable[self.by_variable], n)
         self.constraint_start = starts(graph.constraint, len(graph.kinds))
         self.n_arcs = np.diff(self.constraint_start)
-        self.special = _hashed(np.arange(2 * MOST_GUESSES + 2), 3)
+        self.special = _hashed(np.arange(2 * TUNING.guesses + 2), 3)
         self.orbit = np.arange(n)
 
     def swaps(self) -> Iterator[Swap]:
@@ -101,7 +96,7 @@ class Automorphisms:
         graph = self.graph
         present = np.flatnonzero(np.diff(self.variable_start))
         n_colours = 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(TUNING.rounds):
             n_before, n_colours = n_colours, len(distinct(colours))
             if n_colours == n_before or not len(present):
                 break
@@ -124,7 +119,7 @@ class Automorphisms:
         """Automorphisms that swap a variable with an earlier one of the cell, if it is not in that one's orbit yet."""
         heads, n_failures, few = [cell[0]], 0, 0  # every variable before this one is in the orbit of a head
         for before, variable in pairwise(cell):
-            if n_failures == MOST_FAILURES or self.is_spent():
+            if n_failures == TUNING.failures or self.is_spent():
                 return
             if self.orbit[variable] not in self.orbit[heads]:
                 found = self.least_swap(colours, variable, [before, heads[-1], heads[0]], few)
@@ -136,7 +131,7 @@ class Automorphisms:
                     yield found
 
     def is_spent(self) -> bool:
-        return self.work > MOST_WORK
+        return self.work > TUNING.work
 
     def join(self, swap: Swap) -> None:
         """Joins the orbits of variables that the swap maps to each other; an orbit is named by its least member."""
@@ -163,7 +158,7 @@ class Automorphisms:
     def swap(self, colours: Column, first: int, second: int) -> Swap | None:
         """An automorphism that swaps the two variables; None if none is found."""
         pairs = [(first, second)]
-        for _ in range(MOST_GUESSES):
+        for _ in range(TUNING.guesses):
             copies = self.compare(colours, pairs)
             swap = self.match(copies)
             if swap is None or self.is_automorphism(swap):
@@ -183,7 +178,7 @@ class Automorphisms:
             own_there[first], own_there[second] = other, one
         special = distinct(np.array(pairs).reshape(-1))
         copies, size = _Copies(own_here, own_there, special), (0, 0)
-        for _ in range(MOST_ROUNDS):
+        for _ in range(TUNING.rounds):
             copies = self.spread(own_here, own_there, copies, special)
             before, size = size, (len(copies.differing), len(distinct(copies.here[copies.differing])))
             if size == before or self.is_spent():
@@ -193,7 +188,7 @@ class Automorphisms:
     def spread(self, own_here: Column, own_there: Column, copies: _Copies, special: Column) -> _Copies:
         """One round: from variables that differ to constraints that do, and back."""
         graph = self.graph
-        self.work += ROUND
+        self.work += TUNING.round_work
         arcs = self.by_variable[places(self.variable_start, copies.differing)[0]]
         constraints = distinct(graph.constraint[arcs])
         here, there = own_here.copy(), own_there.copy()

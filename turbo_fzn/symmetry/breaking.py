@@ -25,12 +25,10 @@ from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.read.model import Model
 from turbo_fzn.symmetry.automorphisms import Automorphisms, Swap
 from turbo_fzn.symmetry.graph import Graph, graph_of
+from turbo_fzn.symmetry.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
 
-MOST_PAIRS = 40  # of variables, for each symmetry
-LARGEST = 2**28  # value of a compared variable: sums of a few stay far below the limits of a store
-LEAST_SYMMETRIES, MOST_SYMMETRIES = 4, 100
 
 Order = tuple[list[str], list[str]]  # names of variables: the first list is lexicographically no greater
 
@@ -41,9 +39,9 @@ def leaders(model: Model) -> list[Order]:
     graph = graph_of(model)
     if graph is None:
         return []
-    found = [_order_of(graph, model, one) for one in islice(Automorphisms(graph).swaps(), MOST_SYMMETRIES)]
+    found = [_order_of(graph, model, one) for one in islice(Automorphisms(graph).swaps(), TUNING.most_symmetries)]
     log.info("symmetry: %.2f s, %d generators", time.monotonic() - start, len(found))
-    return [order for order in found if order[0]] if len(found) >= LEAST_SYMMETRIES else []
+    return [order for order in found if order[0]] if len(found) >= TUNING.least_symmetries else []
 
 
 def _order_of(graph: Graph, model: Model, swap: Swap) -> Order:
@@ -52,12 +50,12 @@ def _order_of(graph: Graph, model: Model, swap: Swap) -> Order:
     order = np.argsort(graph.rank[swap.moved[first]])
     sides = (side[first][order].tolist() for side in swap)
     pairs = [(graph.names[one], graph.names[other]) for one, other in zip(*sides)]
-    chosen = [pair for pair in pairs if _has_small_values(model, pair[0])][:MOST_PAIRS]
+    chosen = [pair for pair in pairs if _has_small_values(model, pair[0])][: TUNING.compared_pairs]
     return [one for one, _ in chosen], [other for _, other in chosen]
 
 
 def _has_small_values(model: Model, name: str) -> bool:
-    """Whether the variable's bounds are within LARGEST; symmetries keep domains, so its images have the same bounds."""
+    """Whether its bounds are within `compared_value`. Symmetries keep domains, so its images have the same bounds."""
     variable = model.variables[name]
     domain = BOOLEAN if variable.kind == "bool" else variable.domain
-    return isinstance(domain, IntSet) and bool(domain) and max(-domain.lower, domain.upper) <= LARGEST
+    return isinstance(domain, IntSet) and bool(domain) and max(-domain.lower, domain.upper) <= TUNING.compared_value

@@ -17,9 +17,8 @@ import numpy as np
 
 from turbo_fzn.predicates.table import find
 from turbo_fzn.read.model import Call, Constraint, Index, Model, Ref
+from turbo_fzn.symmetry.tuning import TUNING
 
-MOST_CONSTRAINTS = 30_000
-MOST_ARCS = 300_000
 NAMES = frozenset((Ref, Index))
 # The groups of arguments whose elements may be permuted together, the arguments in them, and whether the first two of
 # the others commute.
@@ -45,7 +44,7 @@ def graph_of(model: Model) -> Graph | None:
     """The graph of a model; None if the model is too large, has other variables than integers and Booleans, or is
     wrong, which the lowering reports."""
     kinds = {variable.kind for variable in model.variables.values()}
-    if len(model.constraints) > MOST_CONSTRAINTS or not kinds <= {"int", "bool"}:
+    if len(model.constraints) > TUNING.constraints or not kinds <= {"int", "bool"}:
         return None
     try:
         return _Reader(model).read()
@@ -75,7 +74,7 @@ class _Reader:
         kinds = []
         for number, constraint in enumerate(self.constraints()):
             kinds.append(self.add(number, constraint.name, constraint.args))
-            if len(self.variable) > MOST_ARCS:
+            if len(self.variable) > TUNING.arcs:
                 return None
         present, constraints = np.unique(np.array(self.constraint, np.int64), return_inverse=True)
         return Graph(

@@ -17,9 +17,7 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.clause_rows import Disjunctions, disjunctions
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears, linear_rows
-
-MOST_TERMS = 32  # below a link that stays
-SHORT = 4  # terms of a sum that a lane of a GPU runs by itself
+from turbo_fzn.tnf.tuning import TUNING
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
         return tnf, number
     kept = np.zeros(tnf.n_vars, bool)
     kept[tnf.named()] = True
-    linears, either = linear_rows(tnf, kept, MOST_TERMS), disjunctions(tnf, kept)
+    linears, either = linear_rows(tnf, kept, TUNING.arranged_terms), disjunctions(tnf, kept)
     links, absorbed = linears.links | either.links, linears.absorbed | either.absorbed
     if not absorbed.any():
         return tnf, number
@@ -59,7 +57,7 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
         truth=np.where(sums.truth < 0, -1, number[sums.truth]).astype(np.int32),
     )
     order, levels = _in_levels(moved, place[np.concatenate((linears.order, either.order))])
-    n_short = int((sums.sizes <= SHORT).sum())
+    n_short = int((sums.sizes <= TUNING.short_terms).sum())
     moved.arranged = Arranged(int((~links).sum()), int((~absorbed).sum()), sums, n_short, order, levels)
     return moved, number
 

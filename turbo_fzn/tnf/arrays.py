@@ -8,9 +8,7 @@ import math
 
 import numpy as np
 
-FEW = 256  # numbers that Python sorts faster
-SPARSE = 4  # values for each number, up to which these are counted and not sorted
-LARGEST_CODE = 2**62
+from turbo_fzn.tnf.tuning import TUNING
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
@@ -23,9 +21,9 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 def ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values in ascending order, and the place among them of each value (int64 [n])."""
-    if len(values) > FEW:
+    if len(values) > TUNING.few_numbers:
         low, high = int(values.min()), int(values.max())
-        if high - low < SPARSE * len(values):
+        if high - low < TUNING.counted_range * len(values):
             return _ranked_by_counting(values, low, high)
         known, places = np.unique(values, return_inverse=True)
         return known, places.reshape(-1)
@@ -42,7 +40,7 @@ def _ranked_by_counting(values: np.ndarray, low: int, high: int) -> tuple[np.nda
 
 def distinct_rows(rows: np.ndarray) -> np.ndarray:
     """The distinct rows of a matrix in lexicographic order."""
-    if rows.size > FEW:
+    if rows.size > TUNING.few_numbers:
         codes = _codes(rows)
         if codes is None:
             return np.unique(rows, axis=0)
@@ -57,7 +55,7 @@ def _codes(rows: np.ndarray) -> np.ndarray | None:
     """Numbers that are ordered as the rows are, where there are any of 64 bits."""
     least, most = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
     sizes = [high - low + 1 for low, high in zip(least, most)]
-    if math.prod(sizes) > LARGEST_CODE:
+    if math.prod(sizes) > TUNING.largest_code:
         return None
     codes = np.zeros(len(rows), np.int64)
     for column, low, size in zip(rows.T, least, sizes):

@@ -13,10 +13,10 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, FloatOp, Op, truncated
+from turbo_fzn.tnf.tuning import TUNING
 
 SUBTRACT = len(Op)  # only in reconstructions: x = y - z
 IS_COMMUTATIVE = np.isin(np.arange(max(FloatOp) + 1), list(COMMUTATIVE))
-FACTOR_LIMIT = 2**30  # the product of factors up to this does not overflow
 
 
 @dataclass
@@ -96,7 +96,7 @@ def _add_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -
 def _multiply_range(ly: np.ndarray, uy: np.ndarray, lz: np.ndarray, uz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     small = np.ones(len(ly), dtype=bool)
     for bound in (ly, uy, lz, uz):
-        small &= np.abs(bound) <= FACTOR_LIMIT
+        small &= np.abs(bound) <= TUNING.small_factor
     corners = [np.where(small, a, 0) * np.where(small, b, 0) for a in (ly, uy) for b in (lz, uz)]
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
     return np.where(small, low, -INFINITY), np.where(small, high, INFINITY)

@@ -11,9 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.tnf.language import TNF, Op
-from turbo_fzn.tnf.linear_rows import MOST_COEFFICIENT, MOST_SUM
-
-FEWEST_TERMS = 3  # of an objective in which learners seek cores
+from turbo_fzn.tnf.tuning import TUNING
 
 Part = tuple[int, int]  # a factor and a variable
 
@@ -27,16 +25,16 @@ class Goal(NamedTuple):
 
 
 def goal_of(tnf: TNF) -> Goal | None:
-    """The objective as a sum of variables; None where it is none, or of fewer than FEWEST_TERMS, or too large."""
+    """The objective as a sum of variables; None where it is none, or of fewer than `core_terms`, or too large."""
     if tnf.sense == 0:
         return None
     constant, factors = _Sum(tnf).factors()
     variables, weights = list(factors), list(factors.values())
     magnitude = [max(abs(int(tnf.lower[v])), abs(int(tnf.upper[v]))) for v in variables]
     total = abs(constant) + sum(abs(weight) * most for weight, most in zip(weights, magnitude))
-    if len(variables) < FEWEST_TERMS or total >= MOST_SUM:
+    if len(variables) < TUNING.core_terms or total >= TUNING.largest_sum:
         return None
-    if max(map(abs, weights), default=0) > MOST_COEFFICIENT:
+    if max(map(abs, weights), default=0) > TUNING.largest_coefficient:
         return None
     return Goal(constant, np.array(variables, np.int64), np.array(weights, np.int64))
 

@@ -20,7 +20,7 @@ There is nothing else: no domain with holes (an ELEMENT row over a table of its 
 (`x = (y = 0)`), no n-ary sum (a balanced tree of rows).
 
 Bounds are 64-bit on the host. A bound of ±INFINITY (2**62) means none; finite bounds are strictly between these. A
-model whose root bounds all lie within ±NARROW_LIMIT is searched with 32-bit stores, others with 64-bit ones.
+model whose root bounds all lie within ±`narrow_bound` is searched with 32-bit stores, others with 64-bit ones.
 
 These words have one meaning in all code, host and device: *store* (lower and upper bounds of all variables), *row* (a
 propagator), *bound* (the objective's), *lower*/*upper*, *block* (one CUDA block or one CPU thread, solving one
@@ -39,9 +39,8 @@ import numpy as np
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import InternalError, ModelError
+from turbo_fzn.tnf.tuning import TUNING
 from turbo_fzn.tnf.wide import Wide, named_by, renumbered
-
-NARROW_LIMIT = 2**30 - 1  # so that the sum of two bounds fits into 32 bits
 
 
 class Op(IntEnum):
@@ -257,8 +256,8 @@ class TNF:
         """Whether 32-bit stores hold every bound."""
         if self.floats is not None:
             return False
-        return bool(np.all(self.lower >= -NARROW_LIMIT) and np.all(self.upper <= NARROW_LIMIT)) and bool(
-            np.all(np.abs(self.tables) <= NARROW_LIMIT)
+        return bool(np.all(self.lower >= -TUNING.narrow_bound) and np.all(self.upper <= TUNING.narrow_bound)) and bool(
+            np.all(np.abs(self.tables) <= TUNING.narrow_bound)
         )
 
     def check(self) -> None:

@@ -8,9 +8,9 @@ and of MUL by a constant, and the comparison on top of one, become linear rows
     truth <-> sum of coefficient * variable <= high     (AT_MOST)
     truth <-> sum of coefficient * variable = high      (EQUAL)
 
-of a limited number of terms: a link with MOST_TERMS or more terms below it stays a variable, a joint, and so does one
-of at most NARROW values. Without joints some proofs need ten times the conflicts: partial sums, above all counts of a
-few truths, are useful in learned clauses (docs/design/learning.md).
+of a limited number of terms: a link with `joint_terms` or more terms below it stays a variable, a joint, and so does
+one of at most `joint_values` values. Without joints some proofs need ten times the conflicts: partial sums, above all
+counts of a few truths, are useful in learned clauses (docs/design/learning.md).
 
 A link may have bounds that its definition does not imply; they would be lost with the link. So both bounds of a link
 must follow from the variables that stay. `_justified` finds such links by a least fixpoint from these variables, so
@@ -28,11 +28,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
-
-MOST_TERMS = 8  # below a joint
-NARROW = 16  # the largest value minus the least
-MOST_COEFFICIENT = 2**31 - 1
-MOST_SUM = 2**60  # of the magnitudes of all terms: sums are computed in 64 bits
+from turbo_fzn.tnf.tuning import TUNING
 
 
 class LinearKind(IntEnum):
@@ -82,7 +78,7 @@ def linear_rows(tnf: TNF, kept: np.ndarray, most_terms: int | None = None) -> Li
     rows = _LinearRows(tnf)
     links = Links(rows, kept)
     # First, since `_justified` takes as many rounds as links hang below each other.
-    limits = (MOST_TERMS, NARROW) if most_terms is None else (most_terms, -1)
+    limits = (TUNING.joint_terms, TUNING.joint_values) if most_terms is None else (most_terms, -1)
     links.keep(~_joints(rows, links, *limits))
     links.keep(_justified(rows, links))
     return _Sums(rows, links).linears()
@@ -106,7 +102,7 @@ class _LinearRows(Rows):
         for operand, constant, place in ((tnf.y, tnf.z, 1), (tnf.z, tnf.y, 2)):
             rows = products[fixed[constant[products]] & ~fixed[operand[products]]]
             value = tnf.lower[constant[rows]]
-            good = (value != 0) & (np.abs(value) <= MOST_COEFFICIENT)
+            good = (value != 0) & (np.abs(value) <= TUNING.largest_coefficient)
             self.factors[rows[good], 0] = -1
             self.factors[rows[good], place] = value[good]
 
@@ -154,7 +150,7 @@ def _implied(rows: _LinearRows, row: np.ndarray, slot: np.ndarray, known: np.nda
     own = factors[count, slot]
     factors[count, slot] = 0
     ends = np.stack((tnf.lower[variables], tnf.upper[variables]), axis=2)
-    exact = (np.abs(factors) * np.abs(ends.astype(np.float64)).max(axis=2)).max(axis=1) < MOST_SUM / 4
+    exact = (np.abs(factors) * np.abs(ends.astype(np.float64)).max(axis=2)).max(axis=1) < TUNING.largest_sum / 4
     ends[~exact] = 0
     # own * v = -rest
     least, least_known = _end_of_sum(-factors, ends, known[variables], 0)
@@ -244,7 +240,7 @@ def _combine(
     a tree added up, and fixed variables moved to the constant. A tree is good if its sum fits 64 bits, each coefficient
     fits 32, and it has terms."""
     good = np.ones(n_trees, bool)
-    good[tree[~(np.abs(coefficients) <= MOST_COEFFICIENT)]] = False
+    good[tree[~(np.abs(coefficients) <= TUNING.largest_coefficient)]] = False
     order = np.lexsort((variables, tree))
     tree, variables, coefficients = tree[order], variables[order], coefficients[order]
     first = np.ones(len(tree), bool)
@@ -254,8 +250,8 @@ def _combine(
     tree, variables = tree[starts], variables[starts]
     largest = np.maximum(np.abs(tnf.lower[variables]), np.abs(tnf.upper[variables])).astype(np.float64)
     magnitude = np.bincount(tree, weights=np.abs(coefficients) * largest, minlength=n_trees)
-    good &= magnitude < MOST_SUM
-    good[tree[np.abs(coefficients) > MOST_COEFFICIENT]] = False
+    good &= magnitude < TUNING.largest_sum
+    good[tree[np.abs(coefficients) > TUNING.largest_coefficient]] = False
     exact = np.where(good[tree], coefficients, 0).astype(np.int64)
     fixed = tnf.lower[variables] == tnf.upper[variables]
     constant = np.zeros(n_trees, np.int64)

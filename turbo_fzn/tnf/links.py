@@ -13,7 +13,7 @@ import numpy as np
 
 from turbo_fzn.tnf.language import TNF, Op
 
-NOBODY = -1
+NOBODY = -1  # format: in place of a row
 
 
 class Rows:

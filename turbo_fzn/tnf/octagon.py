@@ -11,7 +11,7 @@ bounded by most[2 i, 2 i + 1]. The closure is Floyd and Warshall's, then bounds 
 integers, and pairs of them bound sums and differences: in this order the closure over the integers is complete
 (R. Bagnara, P. Hill, E. Zaffanella, HOSC 2009).
 
-Only at the root, of models with small finite domains, and of groups of at most MOST_VARIABLES connected variables: a
+Only at the root, of models with small finite domains, and of groups of at most `octagon_variables` connected ones: a
 closure takes (2 n)^3 steps. `--variant octagon` uses it; docs/measurements/journal.md has what it is worth.
 """
 
@@ -22,8 +22,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, TNF
+from turbo_fzn.tnf.tuning import TUNING
 
-MOST_VARIABLES = 400  # of a group
 FREE = np.int64(2**50)  # no bound: beyond any sum of bounds on a path, and three of them fit into 64 bits
 
 Bounds = tuple[np.ndarray, np.ndarray]  # lower and upper (int64 [n])
@@ -57,7 +57,7 @@ def _groups(tnf: TNF) -> Iterator[np.ndarray]:
     own = np.where(fixed[own], x, own)
     sizes = np.bincount(leader[~fixed], minlength=tnf.n_vars)
     for group in np.unique(leader[own[~fixed[own]]]).tolist():
-        if 1 < sizes[group] <= MOST_VARIABLES:
+        if 1 < sizes[group] <= TUNING.octagon_variables:
             yield rows[leader[own] == group]
 
 

@@ -29,9 +29,8 @@ from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Floats
 from turbo_fzn.tnf.reconstruction import Reconstruction, of_itself
 from turbo_fzn.tnf.spans import stretch
+from turbo_fzn.tnf.tuning import TUNING
 from turbo_fzn.tnf.wide import all_of_class
-
-WORTH = 50  # of so many variables one has to be fixed or merged by probing
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
 Probe = Callable[[], "tuple[np.ndarray, np.ndarray, np.ndarray] | None"]
@@ -99,7 +98,7 @@ class _Simplifier:
         n_new = np.count_nonzero((lower == upper) & (self.lower < self.upper)) + len(equal)
         self.restrict(np.arange(len(lower)), lower, upper)
         self.merge(equal[:, 0], equal[:, 1])
-        return bool(n_new * WORTH > len(lower))
+        return bool(n_new * TUNING.probing_gain > len(lower))
 
     def reach_fixpoint(self, propagate: Propagate) -> None:
         while True:

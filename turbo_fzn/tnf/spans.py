@@ -24,21 +24,10 @@ import numpy as np
 from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
+from turbo_fzn.tnf.tuning import TUNING
 
-HOPS = 3  # doublings along chains of x = y + k
-LARGEST = 2**40  # larger numbers are ignored, so that nothing overflows
-NEAR = 2**20  # larger offsets are not counted as places
-UNKNOWN = -(2**60)  # an unknown distance; known ones are above -2**50
+UNKNOWN = -(2**60)  # format: an unknown distance; known ones are above -2**50
 
-# These limits keep the time within half a second. Beyond them some bounds are not found.
-MOST_PAIRS = 2**20
-MOST_THINGS = 2**14  # the heaviest ones; each thing has a bit for each other
-MOST_GROUPS = 1000  # variables s with inequalities on things: those with the most
-MOST_SPANNED = 1000  # things for one such variable
-MOST_LAST = 100  # variables to which all paths are searched
-MOST_ARCS, MOST_DEPTH = 2**21, 200  # arcs in all paths together, arcs in one path
-MOST_SEEDS = 30  # seeds of cliques for things that are already in another clique
-MOST_STEPS = 2**19  # in the search of all cliques together
 
 Column = np.ndarray
 
@@ -66,7 +55,7 @@ class _Spans:
     def __init__(self, rows: Rows, lower: Column, upper: Column):
         self.rows, self.lower = rows, lower
         self.fixed = lower == upper
-        self.steps = MOST_STEPS
+        self.steps = TUNING.clique_steps
         self.find_bases()
         self.number_things(*self.pairs())
 
@@ -74,10 +63,10 @@ class _Spans:
         """Sets `base` and `offset` of x from rows x = y + k, and `first` and `second` of x from other sums."""
         rows, fixed, n = self.rows.select(self.rows.op == ADD), self.fixed, len(self.lower)
         y, z = np.where(fixed[rows.y], rows.z, rows.y), np.where(fixed[rows.y], rows.y, rows.z)
-        shifts = fixed[z] & ~fixed[y] & (np.abs(self.lower[z]) < LARGEST)
+        shifts = fixed[z] & ~fixed[y] & (np.abs(self.lower[z]) < TUNING.span_time)
         self.base, self.offset = np.arange(n), np.zeros(n, np.int64)
         self.base[rows.x[shifts]], self.offset[rows.x[shifts]] = y[shifts], self.lower[z[shifts]]
-        for _ in range(HOPS):
+        for _ in range(TUNING.span_hops):
             self.offset = self.offset + self.offset[self.base]
             self.base = self.base[self.base]
         self.first, self.second = np.full(n, -1), np.full(n, -1)
@@ -96,8 +85,13 @@ class _Spans:
         shift = (self.offset[other.right] - self.place[p]) - (self.offset[one.right] - self.place[q])
         ahead, behind = forward + one.gap + shift, backward + other.gap - shift
         fits = (forward > UNKNOWN) & (backward > UNKNOWN) & (ahead > 0) & (behind > 0) & (p != q)
-        found = np.flatnonzero(fits)[:MOST_PAIRS]
-        return p[found], q[found], np.minimum(ahead[found], LARGEST), np.minimum(behind[found], LARGEST)
+        found = np.flatnonzero(fits)[: TUNING.span_pairs]
+        return (
+            p[found],
+            q[found],
+            np.minimum(ahead[found], TUNING.span_time),
+            np.minimum(behind[found], TUNING.span_time),
+        )
 
     def places(self, one: Comparisons, other: Comparisons) -> Column:
         """For each variable (int64 [n]) its most frequent offset in the pairs; among equals the nearest to 0.
@@ -107,10 +101,14 @@ class _Spans:
         sides = [(side.right, before) for side in (one, other) for before in (0, side.gap)[: 1 + np.any(side.gap)]]
         base = np.concatenate([self.base[right] for right, _ in sides])
         offset = np.concatenate([self.offset[right] - before for right, before in sides])
-        near = np.abs(offset) < NEAR
-        keys = np.sort(base[near] * (2 * NEAR) + offset[near] + NEAR)
+        near = np.abs(offset) < TUNING.span_offset
+        keys = np.sort(base[near] * (2 * TUNING.span_offset) + offset[near] + TUNING.span_offset)
         first = np.flatnonzero(np.diff(keys, prepend=-1))
-        n, base, offset = np.diff(first, append=len(keys)), keys[first] // (2 * NEAR), keys[first] % (2 * NEAR) - NEAR
+        n, base, offset = (
+            np.diff(first, append=len(keys)),
+            keys[first] // (2 * TUNING.span_offset),
+            keys[first] % (2 * TUNING.span_offset) - TUNING.span_offset,
+        )
         best_last = np.lexsort((-np.abs(offset), n))
         found = np.zeros(len(self.lower), np.int64)
         found[base[best_last]] = offset[best_last]
@@ -140,7 +138,7 @@ class _Spans:
         found = np.where(end == start, more, UNKNOWN)
         for part, rest in ((self.first, self.second), (self.second, self.first)):
             length = self.lower[rest[end]]
-            known = (part[end] >= 0) & (self.base[part[end]] == start) & (length > -LARGEST)
+            known = (part[end] >= 0) & (self.base[part[end]] == start) & (length > -TUNING.span_time)
             found = np.where(known, np.maximum(found, length + self.offset[part[end]] + more), found)
         return found
 
@@ -151,13 +149,13 @@ class _Spans:
         present[p] = present[q] = True
         things, number = np.flatnonzero(present), np.cumsum(present) - 1
         n, p, q = len(things), number[p], number[q]
-        weight = np.full(n, LARGEST)
+        weight = np.full(n, TUNING.span_time)
         np.minimum.at(weight, p, ahead)
         np.minimum.at(weight, q, behind)
         first, second = np.divmod(distinct(np.concatenate((p * n + q, q * n + p))), max(n, 1))
         load = weight.copy()
         np.add.at(load, first, weight[second])
-        order = np.argsort(-load, kind="stable")[:MOST_THINGS]
+        order = np.argsort(-load, kind="stable")[: TUNING.span_things]
         rank = np.full(n, -1)
         rank[order] = np.arange(len(order))
         self.things, self.weight = things[order], weight[order]
@@ -182,7 +180,7 @@ class _Spans:
             n, (p, q) = len(things), number.reshape(2, -1)
             known = np.full((n, n), UNKNOWN)
             np.maximum.at(known, (p, q), c)
-            known = known[:MOST_SPANNED, :MOST_SPANNED]
+            known = known[: TUNING.spanned_things, : TUNING.spanned_things]
             first, second = np.nonzero((known > UNKNOWN) & (known.T > UNKNOWN))
             joined = _masks(first * len(known) + second, len(known))
             reach = []
@@ -211,7 +209,7 @@ class _Spans:
     def ends(self) -> Iterator[tuple[int, int]]:
         """(s, lower bound) for each s with s >= p + c for things."""
         for s, things, tails in self.tails():
-            bounded = np.abs(self.begin[things]) < LARGEST
+            bounded = np.abs(self.begin[things]) < TUNING.span_time
             tail = dict(zip(things[bounded].tolist(), tails[bounded].tolist()))
             among = sum(1 << p for p in tail)
             end = [self.end_of(clique, tail) for clique in self.cliques(among, self.neighbours)]
@@ -244,7 +242,7 @@ class _Spans:
         left, gap, right = (np.concatenate(columns) for columns in zip(*parts))
         gap = gap + self.offset[left] - self.offset[right]
         left, right = self.base[left], self.base[right]
-        fits = ~self.fixed[left] & ~self.fixed[right] & (left != right) & (np.abs(gap) < LARGEST)
+        fits = ~self.fixed[left] & ~self.fixed[right] & (left != right) & (np.abs(gap) < TUNING.span_time)
         return Comparisons(left[fits], gap[fits], right[fits])
 
     def end_of(self, clique: list[int], tails: dict[int, int]) -> int:
@@ -274,7 +272,7 @@ class _Spans:
         seen: set[int] = set()
         covered, seeds = 0, 0
         for seed in members(among):
-            if covered >> seed & 1 and seeds >= MOST_SEEDS:
+            if covered >> seed & 1 and seeds >= TUNING.clique_seeds:
                 continue
             candidates, clique = joined[seed] & among, 1 << seed
             seeds, self.steps = seeds + 1, self.steps - 1
@@ -298,12 +296,12 @@ class _Paths:
         self.starts = np.searchsorted(self.arcs.right, np.arange(n + 1))
         self.is_last = np.bincount(arcs.right, minlength=n) > 0
         self.is_last[arcs.left] = False
-        self.left = MOST_ARCS
+        self.left = TUNING.path_arcs
 
     def last(self, lower: Column) -> list[int]:
-        """Variables that no other is behind, at most MOST_LAST, the latest first."""
+        """Variables that no other is behind, at most `last_variables`, the latest first."""
         last = np.flatnonzero(self.is_last)
-        return last[np.argsort(-lower[last], kind="stable")[:MOST_LAST]].tolist()
+        return last[np.argsort(-lower[last], kind="stable")[: TUNING.last_variables]].tolist()
 
     def to(self, end: int) -> Column:
         """For each variable (int64 [n]) the longest path from it to `end` that the limits allow, UNKNOWN for none."""
@@ -311,13 +309,13 @@ class _Paths:
         longest = np.full(len(self.is_last), UNKNOWN)
         longest[end] = 0
         front = np.array([end])
-        for _ in range(MOST_DEPTH):
+        for _ in range(TUNING.path_depth):
             n = self.starts[front + 1] - self.starts[front]
             arcs = np.repeat(self.starts[front] - np.cumsum(n) + n, n) + np.arange(n.sum())
             self.left -= len(arcs)
             if not len(arcs) or self.left < 0:
                 break
-            length = np.minimum(longest[s[arcs]] + c[arcs], LARGEST)
+            length = np.minimum(longest[s[arcs]] + c[arcs], TUNING.span_time)
             longer = length > longest[p[arcs]]
             np.maximum.at(longest, p[arcs], length)
             front = distinct(p[arcs][longer])
@@ -332,7 +330,7 @@ def groups(column: Column, *others: Column) -> Iterator[tuple]:
     cuts = np.flatnonzero(np.diff(ordered, prepend=-1, append=-1))
     size = np.diff(cuts)
     often = np.flatnonzero(size > 1)
-    often = often[np.argsort(-size[often], kind="stable")[:MOST_GROUPS]]
+    often = often[np.argsort(-size[often], kind="stable")[: TUNING.span_groups]]
     for start, end in zip(cuts[often].tolist(), cuts[often + 1].tolist()):
         yield int(ordered[start]), *(other[order[start:end]] for other in others)
 

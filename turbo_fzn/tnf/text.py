@@ -35,7 +35,7 @@ from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output,
 
 OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
-TABLE_VALUES_PER_LINE = 20
+TABLE_VALUES_PER_LINE = 20  # format: of the text of a table
 LINE = re.compile("^.*$", re.MULTILINE)  # line by line: a list of all lines would take memory and time
 
 

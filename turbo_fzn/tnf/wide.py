@@ -113,7 +113,7 @@ def _all_reached(head: list[int], groups: list[list[int]]) -> bool:
     return all(i in seen for i in range(n) if is_in[i])
 
 
-LOWER, UPPER = 0, 1
+LOWER, UPPER = 0, 1  # format: sides of a variable
 BOTH = (LOWER, UPPER)
 
 

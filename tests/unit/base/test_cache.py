@@ -20,6 +20,7 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import library
 from turbo_fzn.engine.toolchain import compilation
 from turbo_fzn.engine.toolchain import compiler as compiling
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.read import grammar
 from turbo_fzn.read.flatzinc import parse_text
 
@@ -307,7 +308,7 @@ def test_what_a_killed_compilation_has_left_is_removed_when_it_is_old(model, fol
         (path / "half").mkdir(parents=True) if number < 2 else path.touch()
     assert value(run(model, CXX=compiler), "z") == 7
     assert all(path.exists() for path in left)  # they may belong to a compilation that goes on
-    long_ago = time.time() - 10 * compilation.COMPILE_SECONDS
+    long_ago = time.time() - 10 * TUNING.compile_seconds
     for path in left:
         os.utime(path, (long_ago, long_ago))
     next(folder.glob("*.so")).unlink()

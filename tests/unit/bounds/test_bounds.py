@@ -32,8 +32,8 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.bounding import Bounding
 from turbo_fzn.run.judge import Judge
-from turbo_fzn.run.policy import SHARE_BESIDE_ONE
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.tuning import TUNING
 
 
 def make_relaxation(rows: list, lower: list[int], upper: list[int], objective: int = 0, sense: int = 1) -> Relaxation:
@@ -293,7 +293,7 @@ def test_free_search_on_one_thread_has_it_with_a_share_of_the_time(monkeypatch) 
     text, optimum = knapsack(1, items=4)
     for threads, seed in ((1, None), (1, 7), (2, 7)):
         assert solve_text(text, arch="cpu", threads=threads, seed=seed, free_search=True).objective == optimum
-    assert started == [SHARE_BESIDE_ONE, SHARE_BESIDE_ONE, 1]
+    assert started == [TUNING.relaxation_share, TUNING.relaxation_share, 1]
 
 
 def test_dividing_rests_while_it_has_had_its_share(monkeypatch) -> None:
@@ -352,7 +352,7 @@ def test_a_fault_of_the_relaxation_costs_no_answer(monkeypatch, caplog) -> None:
 
 
 def test_a_search_that_ends_within_its_head_start_makes_no_relaxation(monkeypatch) -> None:
-    monkeypatch.setattr("turbo_fzn.bounds.thread.relaxation_thread.HEAD_START_SECONDS", 10**6)
+    monkeypatch.setattr("turbo_fzn.bounds.thread.tuning.TUNING.head_start_seconds", 10**6)
     beside = beside_of(knapsack(1)[0])
     beside.start()
     beside.stop()

@@ -13,7 +13,7 @@ from support.flatzinc_text import make_model
 from turbo_fzn.check.checker import Checker
 from turbo_fzn.check.meanings import is_row
 from turbo_fzn.read.model import Array, Constraint, Ref
-from turbo_fzn.run.judge import CHECK_LIMIT
+from turbo_fzn.run.tuning import TUNING
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,4 +48,4 @@ def test_a_sudoku_of_tables_is_checked_unasked():
     n_rows = math.factorial(9)
     model = make_model({"x": None}, [], arrays=[Array("t", "int", False, None, [0] * 9 * n_rows, [], 0)])
     model.constraints = [Constraint("turbo_table_int", [[Ref("x")] * 9, n_rows, Ref("t")], [], 0)] * 27
-    assert Checker(model).cost < CHECK_LIMIT
+    assert Checker(model).cost < TUNING.checked

@@ -19,7 +19,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.base.errors import EngineError, UsageError
 from turbo_fzn.engine.cuda import devices, gpu
 from turbo_fzn.engine.cuda.devices import chosen
-from turbo_fzn.engine.together import maker
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.run import engines
 
 
@@ -162,7 +162,7 @@ def test_with_auto_they_join_the_cpu_together(three_gpus, monkeypatch, broken):
     awake = SimpleNamespace(wait=lambda: None, failure=None)
     monkeypatch.setattr(engines.wake, "absence", lambda: None)
     monkeypatch.setattr(engines.wake, "begin", lambda wanted: awake)
-    monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
+    monkeypatch.setattr(TUNING, "gpu_start_seconds", 0.0)
     three_gpus.broken = broken
     result = solve_text(golomb(8), arch="auto", blocks=2, lns="off", check=True)
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 34)

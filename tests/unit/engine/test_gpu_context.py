@@ -18,6 +18,7 @@ from support.command import PATIENCE
 from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.cuda import context, gpu
 from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
 
@@ -126,7 +127,7 @@ def test_an_orderly_exit_leaves_the_context_to_a_thread_that_still_makes_an_engi
         assert end.wait(PATIENCE)
 
     monkeypatch.setattr(gpu, "GpuEngine", make)
-    monkeypatch.setattr(context, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(TUNING, "driver_patience_seconds", 0.01)
     maker = threading.Thread(target=gpu.make_elsewhere, args=(None, np.arange(1), Settings()))
     maker.start()
     assert going.wait(PATIENCE)

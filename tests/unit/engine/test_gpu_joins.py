@@ -25,6 +25,7 @@ from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.together import maker
 from turbo_fzn.engine.together.team import Team
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.ranks.job import Job
@@ -87,7 +88,7 @@ def test_the_answer_does_not_depend_on_when_the_gpu_is_ready(slow_gpu, name, del
 @pytest.mark.parametrize("name", ["removal", "photo", "pigeons", "wide", "taxicab", "rota"])
 def test_learners_beside_a_gpu_prove_the_same(slow_gpu, monkeypatch, name, seed):
     """The engine that joins gets root bounds and solutions, and sends solutions."""
-    monkeypatch.setattr(maker, "HEAD_START_SECONDS", 0.0)
+    monkeypatch.setattr(TUNING, "gpu_start_seconds", 0.0)
     slow_gpu(0.001 * seed)
     together = answers(example(name), arch="auto", free_search=True, threads=5, seed=seed)
     assert together[:2] == answers(example(name), arch="cpu")[:2]
@@ -163,7 +164,7 @@ def test_while_an_engine_is_made_threads_hand_over_soon():
     making = maker.Maker(fail)
     making.start()
     making.thread.join(PATIENCE)
-    assert intervals == [pytest.approx(maker.TURN_SECONDS)] and sys.getswitchinterval() == pytest.approx(before)
+    assert intervals == [pytest.approx(TUNING.maker_turn_seconds)] and sys.getswitchinterval() == pytest.approx(before)
 
 
 @pytest.mark.gpu

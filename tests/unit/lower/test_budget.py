@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from turbo_fzn import solve_text
-from turbo_fzn.lower import budget
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
 LAST, LENGTH = 5, 2  # starts from 0 to LAST
@@ -43,39 +43,39 @@ def sizes_alone(text: str, alone: bool = True) -> list[int]:
 
 @pytest.mark.parametrize(("most", "expected"), [(0, [3, 4, 5]), (3, [4, 5]), (8, [4, 5]), (9, [5]), (19, [])])
 def test_the_smallest_disjunctives_are_stated_by_rows_in_any_order_of_the_text(monkeypatch, most, expected):
-    monkeypatch.setattr(budget, "MOST_CELLS", most)
+    monkeypatch.setattr(TUNING, "budget_cells", most)
     for calls in permutations([disjunctive(0, 5), disjunctive(6, 3), disjunctive(3, 4)]):
         assert sizes_alone(model(list(calls), 9)) == expected
 
 
 @pytest.mark.parametrize(("most", "expected"), [(11, [4, 4]), (12, [])])
 def test_those_of_one_size_are_served_together(monkeypatch, most, expected):
-    monkeypatch.setattr(budget, "MOST_CELLS", most)
+    monkeypatch.setattr(TUNING, "budget_cells", most)
     assert sizes_alone(model([disjunctive(0, 4), disjunctive(4, 4)], 8)) == expected
 
 
 @pytest.mark.parametrize(("most", "expected"), [(18 * CELLS - 1, [5, 6, 7]), (18 * CELLS, [])])
 def test_all_cumulatives_have_rows_or_none(monkeypatch, most, expected):
-    monkeypatch.setattr(budget, "MOST_CELLS", most)
+    monkeypatch.setattr(TUNING, "budget_cells", most)
     for calls in permutations([cumulative(0, 7), cumulative(6, 5), cumulative(3, 6)]):
         assert sizes_alone(model(list(calls), 11)) == expected
 
 
 @pytest.mark.parametrize(("most", "expected"), [(9, [3, 5]), (10, [3]), (21, [3]), (22, [])])
 def test_disjunctives_come_before_cumulatives(monkeypatch, most, expected):
-    monkeypatch.setattr(budget, "MOST_CELLS", most)
+    monkeypatch.setattr(TUNING, "budget_cells", most)
     for calls in permutations([cumulative(0, 3), disjunctive(0, 5)]):
         assert sizes_alone(model(list(calls), 5)) == expected
 
 
 def test_where_other_engines_search_all_have_rows(monkeypatch):
-    monkeypatch.setattr(budget, "MOST_CELLS", 0)
+    monkeypatch.setattr(TUNING, "budget_cells", 0)
     assert sizes_alone(model([cumulative(0, 4)], 4), alone=False) == []
 
 
 def test_a_size_is_that_of_the_domains_at_the_end(monkeypatch):
     """A task that a constraint puts to one time has few cells."""
-    monkeypatch.setattr(budget, "MOST_CELLS", 5 * CELLS - LAST)
+    monkeypatch.setattr(TUNING, "budget_cells", 5 * CELLS - LAST)
     fix = "int_lin_le([1],[s0],0)"
     for calls in ([cumulative(0, 5), fix], [fix, cumulative(0, 5)]):
         assert sizes_alone(model(calls, 5)) == []
@@ -83,7 +83,7 @@ def test_a_size_is_that_of_the_domains_at_the_end(monkeypatch):
 
 @pytest.mark.parametrize("most", [0, 12, 40, 80_000])
 def test_answers_are_those_of_enumeration_however_many_have_rows(monkeypatch, most):
-    monkeypatch.setattr(budget, "MOST_CELLS", most)
+    monkeypatch.setattr(TUNING, "budget_cells", most)
     for seed in range(6):
         random = Random(seed)
         tasks = [random.sample(range(4), random.randint(2, 4)) for _ in range(3)]

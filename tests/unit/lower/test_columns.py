@@ -9,9 +9,10 @@ import pytest
 from lab.bench.xcsp3 import write_instance
 from support.places import CORPUS, DATA
 from turbo_fzn.base.errors import TurboError
-from turbo_fzn.lower import early, runs, trees
+from turbo_fzn.lower import early, runs
 from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.rewrite import Lowered, lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Constraint, Expression, Model, Ref
@@ -37,8 +38,8 @@ class Counter:
         monkeypatch.setattr(runs.Runs, "lower_columns", count)
 
     def lower(self, model: Model, least: int, first: int = 4) -> Lowered:
-        for name, value in (("LEAST", least), ("FIRST", first), ("PATIENCE", 1)):
-            self.monkeypatch.setattr(runs, name, value)
+        for name, value in (("columns_least", least), ("columns_first", first), ("columns_patience", 1)):
+            self.monkeypatch.setattr(TUNING, name, value)
         return lower(model)
 
 
@@ -153,7 +154,7 @@ def test_random_sums_are_lowered_alike(both_ways, monkeypatch, number):
     """In some sums known pairs are searched, some are clauses, some have Booleans and their negations as terms."""
     rng, n = random.Random(4), 0
     for _ in range(number):
-        monkeypatch.setattr(trees, "MANY_RESULTS", rng.choice((0, 0, 0, 20)))
+        monkeypatch.setattr(TUNING, "known_results", rng.choice((0, 0, 0, 20)))
         names = [f"x{i}" for i in range(rng.randint(9, 30))]
         domains = rng.choices((*DOMAINS, "0..9", "-90..90", f"{-LARGE}..{LARGE}"), k=3)
         lines = [f"var {rng.choice(domains)}: {name};" for name in names]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from turbo_fzn.engine import root
-from turbo_fzn.lower import elements
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.simplify import simplify
@@ -59,7 +59,7 @@ def test_a_value_that_the_index_cannot_have_needs_no_truth():
 
 
 def test_an_index_of_many_values_or_of_one_has_none():
-    with patch.object(elements, "LARGEST_WHOLE", 4):
+    with patch.object(TUNING, "element_values", 4):
         assert not wides_of(model(*truth(1, 2, 3, 4, 5)))
         assert wides_of(model(*truth(1, 2, 3, 4), index="1..4"))
     assert not wides_of(model(*truth(1, 2, 3), "int_eq(i, 2)"))

@@ -10,10 +10,11 @@ import pytest
 
 from support.oracle import all_solutions
 from turbo_fzn import solve_text
-from turbo_fzn.lower import bulk, narrow_elements
+from turbo_fzn.lower import bulk
 from turbo_fzn.lower.early import Domains
 from turbo_fzn.lower.rewrite import Rewriter, lower
 from turbo_fzn.lower.table import NARROWERS
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
@@ -285,6 +286,6 @@ def test_windows_reach_through_a_maximum():
 
 def test_elements_in_too_many_cells_are_left(monkeypatch):
     text = WINDOWS.format("15..40", *ARCS).replace("0..99: here", "0..30: here")
-    monkeypatch.setattr(narrow_elements, "MOST_CELLS", 5)
+    monkeypatch.setattr(TUNING, "narrowed_cells", 5)
     found = left(parse_text(text))
     assert found is not None and found["last"] == {1, 2, 3}

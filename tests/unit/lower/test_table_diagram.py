@@ -10,11 +10,11 @@ import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.globals import table, table_diagram
 from turbo_fzn.lower.globals.automata import Layer
 from turbo_fzn.lower.globals.table_diagram import diagram_of
 from turbo_fzn.lower.globals.table_relation import relation_of
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
 
@@ -55,22 +55,22 @@ def test_the_paths_of_a_diagram_are_the_rows_and_its_nodes_differ(seed):
 @pytest.mark.parametrize("at_once", [1, 2, 10**6])
 @pytest.mark.parametrize("most", [0, 1, 9, 30, 10**6])
 def test_no_diagram_has_more_edges_than_one_may_have(monkeypatch, most, at_once):
-    monkeypatch.setattr(table_diagram, "MOST_EDGES", most)
-    monkeypatch.setattr(table_diagram, "AT_ONCE", at_once)
+    monkeypatch.setattr(TUNING, "diagram_edges", most)
+    monkeypatch.setattr(TUNING, "diagram_nodes_at_once", at_once)
     for seed in range(10):
         rows = draw_rows(Random(seed))
         monkeypatch.undo()
         n_edges = sum(len(layer.before) for layer in diagram(rows))
-        monkeypatch.setattr(table_diagram, "MOST_EDGES", most)
-        monkeypatch.setattr(table_diagram, "AT_ONCE", at_once)
+        monkeypatch.setattr(TUNING, "diagram_edges", most)
+        monkeypatch.setattr(TUNING, "diagram_nodes_at_once", at_once)
         assert (diagram(rows) is not None) == (n_edges <= most)
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_what_is_stated_as_a_diagram_has_the_rows_as_solutions(monkeypatch, seed):
     """Over other domains than the values of the table, and over the same variable twice."""
-    monkeypatch.setattr(table, "ALONE_LIMIT", 0)
-    monkeypatch.setattr(table, "FEW_CELLS", 0)
+    monkeypatch.setattr(TUNING, "table_rows_alone", 0)
+    monkeypatch.setattr(TUNING, "few_cells", 0)
     random = Random(seed)
     rows = set(draw_rows(random))
     width = len(next(iter(rows)))
@@ -97,8 +97,8 @@ def constraints(n: int, count: int) -> list[tuple[str, list[int]]]:
 
 
 def test_diagrams_share_the_limit_of_all_tables(monkeypatch):
-    monkeypatch.setattr(table, "MOST_ROWS", 5000)
-    monkeypatch.setattr(table, "ALONE_LIMIT", 100)
+    monkeypatch.setattr(TUNING, "table_rows", 5000)
+    monkeypatch.setattr(TUNING, "table_rows_alone", 100)
     n = 6
     text = model_text([list(range(n))] * (n + 20), all_but_one(n), constraints(n, 20))
     assert lower(parse_text(text)).tnf.n_rows < 5000 + 20 * n + 2 * n * n * 20

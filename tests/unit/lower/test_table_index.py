@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
-from turbo_fzn.lower.globals import table, table_index
 from turbo_fzn.lower.globals.table_index import columns_that_tell
 from turbo_fzn.lower.globals.table_relation import columns_of
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.tnf.language import Op
 
@@ -45,7 +45,7 @@ def test_columns_tell_the_rows_apart_where_all_their_combinations_occur_once(see
         seen = sorted(tuple(row[column] for column in columns) for row in rows)
         return seen == sorted(product(*(values[column] for column in columns)))
 
-    sizes = range(1, table_index.MOST_COLUMNS + 1)
+    sizes = range(1, TUNING.index_columns + 1)
     every = [columns for size in sizes for columns in combinations(range(width), size) if tell(columns)]
     found = told(rows)
     assert (found is None) == (not every)
@@ -55,8 +55,8 @@ def test_columns_tell_the_rows_apart_where_all_their_combinations_occur_once(see
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_stated_by_an_index_has_the_rows_as_solutions(monkeypatch, seed):
     """Over domains that are not the values of the table, with variables in two places, plain and reified."""
-    monkeypatch.setattr(table, "MANY_BY_TRUTHS", 0)
-    monkeypatch.setattr(table, "FEW_CELLS", 0)
+    monkeypatch.setattr(TUNING, "indexed_tuples", 0)
+    monkeypatch.setattr(TUNING, "few_cells", 0)
     random = Random(seed)
     rows = draw_rows(random)
     domains = [sorted(random.sample(range(-3, 7), random.randint(3, 8))) for _ in range(4)]

@@ -11,10 +11,10 @@ import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.globals import table
 from turbo_fzn.lower.globals.table_plan import plan_of
 from turbo_fzn.lower.globals.table_relation import Relation, relation_of
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
 VALUES = (-3, 0, 1, 4)
@@ -101,8 +101,8 @@ def draw(random: Random) -> tuple[list[list[int]], set[Row], list[tuple[str, lis
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_stated_by_pairs_has_the_rows_as_solutions(monkeypatch, seed):
-    monkeypatch.setattr(table, "ALONE_LIMIT", 0)
-    monkeypatch.setattr(table, "FEW_CELLS", 0)
+    monkeypatch.setattr(TUNING, "table_rows_alone", 0)
+    monkeypatch.setattr(TUNING, "few_cells", 0)
     case = draw(Random(seed))
     assert solutions(model_text(*case)) == expected(*case)
 
@@ -136,7 +136,7 @@ def test_all_tuples_of_different_values_are_all_different_over_any_domains(kind,
 
 
 def test_an_order_of_many_columns_is_a_row_for_each_pair(monkeypatch):
-    monkeypatch.setattr(table, "ALONE_LIMIT", 1000)
+    monkeypatch.setattr(TUNING, "table_rows_alone", 1000)
     rows = {x for x in product(range(9), repeat=4) if list(x) == sorted(x)}
     tnf = lower(parse_text(model_text([list(range(9))] * 4, rows, [("rows", [0, 1, 2, 3])]))).tnf
     assert tnf.n_rows == 6

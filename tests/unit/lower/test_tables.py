@@ -10,13 +10,13 @@ import pytest
 from support.table_models import KINDS, Row, expected, model_text, solutions
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.engine import root
-from turbo_fzn.lower.globals import own, table
 from turbo_fzn.lower.rewrite import lower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Model
 
 VALUES = (-2, 0, 1, 3, 4)
-WEAK, STRONG = 0, table.MOST_ROWS
+WEAK, STRONG = 0, TUNING.table_rows
 
 
 def draw(random: Random) -> tuple[list[list[int]], set[Row], list[tuple[str, list[int]]]]:
@@ -39,8 +39,8 @@ def draw(random: Random) -> tuple[list[list[int]], set[Row], list[tuple[str, lis
 @pytest.mark.parametrize("seed", range(25))
 def test_constraints_over_one_table_have_its_rows_as_solutions(monkeypatch, seed, limit):
     """By truth values, without any, and where they are enough for some of the constraints."""
-    monkeypatch.setattr(table, "MOST_ROWS", limit)
-    monkeypatch.setattr(table, "FEW_CELLS", 0)
+    monkeypatch.setattr(TUNING, "table_rows", limit)
+    monkeypatch.setattr(TUNING, "few_cells", 0)
     case = draw(Random(seed))
     assert solutions(model_text(*case)) == expected(*case)
 
@@ -68,12 +68,12 @@ def supported(rows: set[Row], left: list[set[int]]) -> list[set[int]] | None:
     return [set(column) for column in zip(*alive)] if alive else None
 
 
-@pytest.mark.parametrize("limit", [table.ALONE_LIMIT, 0])
+@pytest.mark.parametrize("limit", [TUNING.table_rows_alone, 0])
 @pytest.mark.parametrize("kind", ["pairs", "function", "heads", "rows", "full"])
 def test_a_value_without_a_row_is_lost_at_once(monkeypatch, kind, limit):
     """Whatever values are removed, also by a diagram: by conflicts only where the table is nearly full, which is
     weaker."""
-    monkeypatch.setattr(table, "ALONE_LIMIT", limit)
+    monkeypatch.setattr(TUNING, "table_rows_alone", limit)
     rows = rows_of(kind)
     width = len(next(iter(rows)))
     random = Random(kind)
@@ -136,15 +136,15 @@ def random_rows(width: int, n: int) -> list[Row]:
 def test_tables_of_many_constraints_have_no_more_truth_values_than_all_may_have(monkeypatch, kind):
     """100 constraints over 2,000 rows: a truth for each row of each constraint would be 200,000, in five times as many
     rows. The others share three arrays of 2,000 values, or one."""
-    assert table.MOST_ROWS <= 2**20
-    monkeypatch.setattr(table, "MOST_ROWS", 2**16)
+    assert TUNING.table_rows <= 2**20
+    monkeypatch.setattr(TUNING, "table_rows", 2**16)
     tnf = lower(shared(neighbours(100), random_rows(3, 2000), kind)).tnf
     assert 2**15 < tnf.n_rows < 2**16 + 50 * 100
     assert len(tnf.tables) < 10_000
 
 
 def test_constraints_with_domains_of_their_own_share_the_limit(monkeypatch):
-    monkeypatch.setattr(table, "MOST_ROWS", 2**14)
+    monkeypatch.setattr(TUNING, "table_rows", 2**14)
     model = shared(neighbours(40), random_rows(3, 1000), "rows")
     for i, variable in enumerate(model.variables.values()):
         variable.domain = IntSet.interval(0, 19 - i % 7)
@@ -193,7 +193,7 @@ def draw_boxes(random: Random, n: int, width: int, most: int) -> tuple[list[Row]
 @pytest.mark.parametrize("limit", [STRONG, WEAK])
 @pytest.mark.parametrize("seed", range(8))
 def test_constraints_over_one_table_of_intervals_have_what_lies_within_a_row_as_solutions(monkeypatch, seed, limit):
-    monkeypatch.setattr(own, "MOST_ROWS", limit)
+    monkeypatch.setattr(TUNING, "table_rows", limit)
     low, high = draw_boxes(Random(seed), 5, 2, 7)
     members = [(0, 1), (1, 2), (2, 0)]
 
@@ -205,7 +205,7 @@ def test_constraints_over_one_table_of_intervals_have_what_lies_within_a_row_as_
 
 
 def test_tables_of_intervals_have_no_more_truth_values_than_all_may_have(monkeypatch):
-    monkeypatch.setattr(own, "MOST_ROWS", 2**14)
+    monkeypatch.setattr(TUNING, "table_rows", 2**14)
     low, high = draw_boxes(Random(1), 200, 3, 20)
     tnf = lower(parse_text(interval_text(low, high, neighbours(40), "0..19"))).tnf
     assert 2**12 < tnf.n_rows < 2**14 + 50 * 40

@@ -6,9 +6,9 @@ from itertools import combinations
 import pytest
 
 from turbo_fzn.base.errors import UnsupportedError
-from turbo_fzn.lower import trees
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.trees import KEY_BITS, PAIRED
+from turbo_fzn.lower.trees import KEY_BITS
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, MAX, MIN
 
@@ -23,7 +23,7 @@ class Plain(Builder):
     def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
         leaves = sorted(leaves)
         few = len(leaves) == 3
-        while PAIRED >= len(leaves) > at_most and (pair := self.first_known(op, leaves)):
+        while TUNING.paired_leaves >= len(leaves) > at_most and (pair := self.first_known(op, leaves)):
             y, z = pair
             leaves.remove(y)
             leaves.remove(z)
@@ -72,7 +72,7 @@ def test_where_results_are_many_known_pairs_are_not_looked_for(monkeypatch):
     """Known sums such as a + d and b + c are then found for neighbours only: the search costs more than it saves."""
 
     def sums_of(most: int) -> int:
-        monkeypatch.setattr(trees, "MANY_RESULTS", most)
+        monkeypatch.setattr(TUNING, "known_results", most)
         b = Builder()
         first, *_, last = leaves = [b.variable(0, 9) for _ in range(4)]
         b.row(ADD, first, last)

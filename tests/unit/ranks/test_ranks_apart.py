@@ -23,8 +23,8 @@ from turbo_fzn.engine.together.team import Team
 from turbo_fzn.engine.together.tree import Branch
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.ranks import serve
 from turbo_fzn.ranks.ranks import Ranks
+from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
@@ -153,11 +153,11 @@ def test_every_rank_hears_that_rank_0_is_alive():
     for rank in crew.ranks:
         rank.clock = lambda: now[0]
     crew.start()
-    for _ in range(3 * int(serve.SILENCE_SECONDS)):
+    for _ in range(3 * int(TUNING.master_silence_seconds)):
         now[0] += 1.0
         for rank in crew.ranks:
             rank.poll()
-    assert all(now[0] - rank.heard[0] < serve.SILENCE_SECONDS / 2 for rank in crew.ranks[1:])
+    assert all(now[0] - rank.heard[0] < TUNING.master_silence_seconds / 2 for rank in crew.ranks[1:])
     for rank in crew.ranks:
         rank.team.close()
 

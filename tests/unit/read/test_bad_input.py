@@ -14,8 +14,9 @@ import pytest
 from support.command import processor_seconds
 from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.read.flatzinc import MAX_NESTED_CHARACTERS, MAX_NESTING, parse_text
+from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
+from turbo_fzn.read.tuning import TUNING
 
 HUGE = 100_000_000  # bytes of garbage
 SECONDS_FOR_HUGE = 20  # of processor time; 2 s on an idle machine
@@ -211,7 +212,7 @@ def test_deep_nesting_is_refused_and_not_recursed_into(text: str, opening: str, 
 
 
 def test_nesting_up_to_the_limit_is_read() -> None:
-    depth = MAX_NESTING
+    depth = TUNING.nesting
     parse_text(f"solve :: {'f(' * depth}1{')' * depth} satisfy;")
     assert f"nested more than {depth} deep" in message(f"solve :: {'f(' * (depth + 1)}1{')' * (depth + 1)} satisfy;")
 
@@ -225,7 +226,7 @@ def test_many_brackets_side_by_side_are_no_nesting() -> None:
 
 
 def test_a_nested_statement_too_long_for_lark_is_refused() -> None:
-    words = "x," * (MAX_NESTED_CHARACTERS // 2)
+    words = "x," * (TUNING.nested_characters // 2)
     assert message(f"constraint p({words} a[1]);solve satisfy;").endswith("the statement does not end, or is too long")
 
 

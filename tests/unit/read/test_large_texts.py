@@ -14,6 +14,7 @@ import pytest
 from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.read import files
 from turbo_fzn.read.files import read_text
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3 import document
 
 TICK_SECONDS = 0.002  # of processor time
@@ -59,7 +60,7 @@ def test_no_step_of_reading_is_longer_than_a_piece(tmp_path, monkeypatch, name, 
     path.write_bytes(pack("% é€ and words\n".encode() * LINES))
     sizes = count_bytes(monkeypatch)
     assert read_text(str(path)) == "% é€ and words\n" * LINES
-    assert max(sizes) <= files.PIECE_BYTES == 2**22
+    assert max(sizes) <= TUNING.piece_bytes == 2**22
     assert len(sizes) > 2
 
 
@@ -110,7 +111,7 @@ def count_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
 def test_a_text_is_the_same_in_pieces_of_any_size(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(files, "PIECE_BYTES", size)
+    monkeypatch.setattr(TUNING, "piece_bytes", size)
     path = tmp_path / "model.fzn"
     path.write_text("% é€𝄞\nvar 1..2: x;\nsolve satisfy;\n", encoding="utf-8")
     assert read_text(str(path)) == path.read_text(encoding="utf-8")
@@ -119,7 +120,7 @@ def test_a_text_is_the_same_in_pieces_of_any_size(tmp_path, monkeypatch, size):
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
 @pytest.mark.parametrize("bad", [b"\xff", b"\xe2\x82", b"\xe2\x82\n"])
 def test_what_is_no_text_has_its_place_in_pieces_of_any_size(tmp_path, monkeypatch, size, bad):
-    monkeypatch.setattr(files, "PIECE_BYTES", size)
+    monkeypatch.setattr(TUNING, "piece_bytes", size)
     path = tmp_path / "model.fzn"
     path.write_bytes("% é\n€€ ".encode() + bad)
     with pytest.raises(ModelError) as error:

@@ -10,7 +10,7 @@ import pytest
 
 from turbo_fzn import solve_text
 from turbo_fzn.run.exact import APART, AT_MOST, EQUAL, LESS, SHAPES, Relation, find_exact
-from turbo_fzn.run.judge import MOST_INEXACT
+from turbo_fzn.run.tuning import TUNING
 
 HOLDS = {
     LESS: lambda left, right: left < right,
@@ -123,8 +123,8 @@ def test_the_search_for_exact_points_ends_where_a_model_has_none(monkeypatch):
     monkeypatch.setattr("turbo_fzn.run.exact.inner_point", lambda *arguments: tried.append(arguments))
     model = PAIR.format("0.0..1.0") + "constraint float_lt(a,b); constraint float_le(b,a); solve satisfy;"
     result = solve_text(model, arch="cpu", threads=1, n_solutions=50, time_limit=60_000)
-    assert len(result.solutions) > MOST_INEXACT
-    assert len(tried) == MOST_INEXACT * len(SHAPES)
+    assert len(result.solutions) > TUNING.inexact
+    assert len(tried) == TUNING.inexact * len(SHAPES)
 
 
 def test_what_is_exact_is_printed_without_a_word(caplog):

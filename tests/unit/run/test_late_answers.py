@@ -13,6 +13,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run import judge, search
 from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.tuning import TUNING
 
 MODEL = "var 0..9: x :: output_var; solve {goal};"
 UNDECIDED = 1
@@ -24,8 +25,8 @@ def late(request, monkeypatch):
     time is over when the first one has been told, and nobody waits any longer. The engine has searched all, before
     they are looked at or meanwhile."""
     check = judge.Judge.check
-    monkeypatch.setattr(judge, "BATCH_ELEMENTS", 1)
-    monkeypatch.setattr(search, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(TUNING, "batch_elements", 1)
+    monkeypatch.setattr(TUNING, "stop_seconds", 0.0)
     monkeypatch.setattr(judge.Judge, "check", lambda self, batch: check(self, [f for f in batch if f[0] != UNDECIDED]))
 
     def tell(goal: str, objectives: list[int]) -> tuple[list[int], bool]:

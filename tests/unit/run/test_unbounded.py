@@ -99,7 +99,7 @@ def test_a_ray_is_followed_back_from_the_end_of_the_numbers():
 
 def test_a_ray_is_looked_for_in_bounded_work(monkeypatch):
     tnf, values = next(drawn for seed in range(4000) if Rays(*(drawn := draw_rows(random.Random(seed)))).find())
-    monkeypatch.setattr("turbo_fzn.run.unbounded.MOST_CHECKS", 0)
+    monkeypatch.setattr("turbo_fzn.run.tuning.TUNING.ray_checks", 0)
     assert Rays(tnf, values).find() is None
 
 

@@ -19,9 +19,10 @@ from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Expression, Model, Ref
-from turbo_fzn.symmetry import automorphisms, breaking, graph
+from turbo_fzn.symmetry import graph
 from turbo_fzn.symmetry.automorphisms import Automorphisms, Swap
 from turbo_fzn.symmetry.graph import graph_of
+from turbo_fzn.symmetry.tuning import TUNING
 
 UNORDERED = {name.partition("/")[0] for name, one in SIGNATURES.items() if one.unordered}
 COMMUTATIVE = {name.partition("/")[0] for name, one in SIGNATURES.items() if one.commutes}
@@ -30,7 +31,7 @@ COMMUTATIVE = {name.partition("/")[0] for name, one in SIGNATURES.items() if one
 @pytest.fixture
 def every(monkeypatch):
     """Few symmetries are broken, too."""
-    monkeypatch.setattr(breaking, "LEAST_SYMMETRIES", 1)
+    monkeypatch.setattr(TUNING, "least_symmetries", 1)
 
 
 # ---- random models
@@ -41,8 +42,8 @@ seeds = st.integers(0, 2**40)
 @given(seeds, st.integers(1, 5))
 def test_every_swap_is_a_symmetry_and_every_class_keeps_a_solution(seed, pairs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(breaking, "LEAST_SYMMETRIES", 1)
-        patch.setattr(breaking, "MOST_PAIRS", pairs)
+        patch.setattr(TUNING, "least_symmetries", 1)
+        patch.setattr(TUNING, "compared_pairs", pairs)
         check_model(draw_symmetric(Random(seed)))
 
 
@@ -80,7 +81,7 @@ def test_the_answer_of_a_random_model_is_that_of_the_oracle(seed):
     model = draw_symmetric(Random(seed))
     solutions = all_solutions(model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(breaking, "LEAST_SYMMETRIES", 1)
+        patch.setattr(TUNING, "least_symmetries", 1)
         result = solve_text(model.text, arch="cpu", blocks=1, symmetry="on", check=True)
     assert (result.status == "UNSATISFIABLE") == (not solutions), model.text
     if model.goal.method != "satisfy":
@@ -306,4 +307,4 @@ def test_swaps_in_far_corners_of_a_large_model_are_found_with_little_work():
     automorphism = Automorphisms(found)
     moved = [sorted(found.names[v] for v in swap.moved) for swap in automorphism.swaps()]
     assert moved == [["a", "b"], ["c", "d"]]
-    assert automorphism.work < 8 * len(found.label) + 10 * automorphisms.ROUND
+    assert automorphism.work < 8 * len(found.label) + 10 * TUNING.round_work

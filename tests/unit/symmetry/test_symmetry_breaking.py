@@ -23,16 +23,17 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Call, Goal, Model, Ref
 from turbo_fzn.run.policy import breaks_symmetry
-from turbo_fzn.symmetry import automorphisms, breaking, graph
+from turbo_fzn.symmetry import automorphisms
 from turbo_fzn.symmetry.automorphisms import Automorphisms
 from turbo_fzn.symmetry.breaking import leaders
 from turbo_fzn.symmetry.graph import graph_of
+from turbo_fzn.symmetry.tuning import TUNING
 
 
 @pytest.fixture
 def every(monkeypatch):
     """Few symmetries are broken, too."""
-    monkeypatch.setattr(breaking, "LEAST_SYMMETRIES", 1)
+    monkeypatch.setattr(TUNING, "least_symmetries", 1)
 
 
 # ---- what is left alone
@@ -41,22 +42,22 @@ def every(monkeypatch):
 def test_a_model_that_is_too_large_or_has_real_variables_is_left_alone(monkeypatch):
     model = boolean_matrix(4, 5)
     assert len(leaders(model)) == 7
-    for limit, enough in (("MOST_CONSTRAINTS", 9), ("MOST_ARCS", 40)):
+    for limit, enough in (("constraints", 9), ("arcs", 40)):
         with monkeypatch.context() as patch:
-            patch.setattr(graph, limit, enough)
+            patch.setattr(TUNING, limit, enough)
             assert len(leaders(model)) == 7
-            patch.setattr(graph, limit, enough - 1)
+            patch.setattr(TUNING, limit, enough - 1)
             assert leaders(model) == []
     assert leaders(parse_text(model.text.replace("var bool: x0_0", "var 0.0..1.0: f;\nvar bool: x0_0"))) == []
 
 
 def test_few_symmetries_are_left_alone():
-    assert len(leaders(boolean_matrix(3, 3))) == breaking.LEAST_SYMMETRIES == 4
+    assert len(leaders(boolean_matrix(3, 3))) == TUNING.least_symmetries == 4
     assert leaders(boolean_matrix(3, 2)) == []
 
 
 def test_not_more_symmetries_are_broken_than_the_most(monkeypatch):
-    monkeypatch.setattr(breaking, "MOST_SYMMETRIES", 5)
+    monkeypatch.setattr(TUNING, "most_symmetries", 5)
     assert len(leaders(boolean_matrix(4, 5))) == 5
 
 
@@ -64,7 +65,7 @@ def test_a_limit_of_work_costs_symmetries_and_no_more(monkeypatch):
     model = boolean_matrix(3, 3)
     solutions, numbers = all_solutions(model), []
     for limit in range(0, 100_000, 2000):
-        monkeypatch.setattr(automorphisms, "MOST_WORK", limit)
+        monkeypatch.setattr(TUNING, "work", limit)
         found = swaps(model)
         for swap in found:
             check_swap(model, swap, solutions)
@@ -80,11 +81,11 @@ def rigid(number: int) -> list[tuple]:
 
 
 def test_what_looks_alike_and_is_not_costs_no_more_than_the_limit_of_work(monkeypatch):
-    monkeypatch.setattr(automorphisms, "MOST_WORK", 1_000_000)
+    monkeypatch.setattr(TUNING, "work", 1_000_000)
     domains = {f"x{n}_{i}": IntSet.interval(0, n + 2) for n in range(30) for i in range(12)}
     automorphism = Automorphisms(graph_of(make_model(domains, [edge for n in range(30) for edge in rigid(n)])))
     assert list(automorphism.swaps()) == []
-    assert 1_000_000 < automorphism.work < 1_000_000 + 4 * automorphisms.ROUND
+    assert 1_000_000 < automorphism.work < 1_000_000 + 4 * TUNING.round_work
 
 
 def test_hashes_that_are_equal_by_chance_make_no_symmetry(monkeypatch):
@@ -93,7 +94,7 @@ def test_hashes_that_are_equal_by_chance_make_no_symmetry(monkeypatch):
         check_model(draw_symmetric(Random(seed)))
 
 
-@pytest.mark.parametrize("bound", [breaking.LARGEST, breaking.LARGEST + 1, 2**62 - 1])
+@pytest.mark.parametrize("bound", [TUNING.compared_value, TUNING.compared_value + 1, 2**62 - 1])
 def test_variables_with_large_values_are_not_compared(every, bound):
     """Three by three and four by three of a Latin square, whose sums would not fit into a store."""
     for n_rows, solved in ((3, "SATISFIED"), (4, "UNSATISFIABLE")):
@@ -102,7 +103,7 @@ def test_variables_with_large_values_are_not_compared(every, bound):
         domains = {name: IntSet.of_values([-bound, 0, bound]) for row in grid for name in row}
         model = make_model({**domains, "p": BOOLEAN, "q": BOOLEAN}, [*lines, ("bool_not", Ref("p"), Ref("q"))])
         names = {name for order in leaders(model) for side in order for name in side}
-        assert names == {"p", "q"} if bound > breaking.LARGEST else names > {"p", "q"}
+        assert names == {"p", "q"} if bound > TUNING.compared_value else names > {"p", "q"}
         assert solve_text(model.text, arch="cpu", symmetry="on").status == solved
 
 

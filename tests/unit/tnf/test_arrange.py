@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from support.drafts import RESULT, assignments, draw, rule_of_linear, rules_of_rows, solutions
-from turbo_fzn.tnf import arrange as arranging
 from turbo_fzn.tnf.arrange import Arranged, arrange
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.tuning import TUNING
 
 MODELS = 400
 
@@ -39,8 +39,8 @@ def solutions_of_stores(tnf: TNF, arranged: Arranged) -> set[tuple[int, ...]]:
 @pytest.mark.parametrize(("most_terms", "short"), [(2, 1), (3, 4), (32, 4)])
 def test_stores_without_links_have_the_solutions_of_the_rows(most_terms, short, drawn, monkeypatch):
     """All variables get their numbers in another order, and those that are named keep their bounds in the store."""
-    monkeypatch.setattr(arranging, "MOST_TERMS", most_terms)
-    monkeypatch.setattr(arranging, "SHORT", short)
+    monkeypatch.setattr(TUNING, "arranged_terms", most_terms)
+    monkeypatch.setattr(TUNING, "short_terms", short)
     n_changed = 0
     for tnf, kept in drawn:
         strategy = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, np.flatnonzero(kept).astype(np.int32))

@@ -19,6 +19,7 @@ from turbo_fzn.tnf import linear_rows
 from turbo_fzn.tnf.fuse import Fused, fuse
 from turbo_fzn.tnf.language import ADD, LEQ, MUL, TNF
 from turbo_fzn.tnf.linear_rows import LinearKind
+from turbo_fzn.tnf.tuning import TUNING
 
 MODELS = 400
 
@@ -48,7 +49,7 @@ def solutions_of(tnf: TNF, fused: Fused) -> set[tuple[int, ...]]:
 def links_of_few_values() -> Iterator[None]:
     """The models drawn have only links of few values, so these leave, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linear_rows, "NARROW", 0)
+        patch.setattr(TUNING, "joint_values", 0)
         yield
 
 
@@ -58,10 +59,10 @@ def drawn(links_of_few_values) -> list[tuple[TNF, np.ndarray, Fused]]:
     return [(tnf, kept, fuse(tnf, kept)) for tnf, kept in pairs if not tnf.infeasible]
 
 
-@pytest.mark.parametrize(("most_terms", "narrow"), [(2, 0), (linear_rows.MOST_TERMS, 0), (linear_rows.MOST_TERMS, 3)])
+@pytest.mark.parametrize(("most_terms", "narrow"), [(2, 0), (TUNING.joint_terms, 0), (TUNING.joint_terms, 3)])
 def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, narrow, drawn, monkeypatch):
-    monkeypatch.setattr(linear_rows, "MOST_TERMS", most_terms)
-    monkeypatch.setattr(linear_rows, "NARROW", narrow)
+    monkeypatch.setattr(TUNING, "joint_terms", most_terms)
+    monkeypatch.setattr(TUNING, "joint_values", narrow)
     for tnf, kept, _ in drawn:
         assert solutions_of(tnf, fuse(tnf, kept)) == solutions(tnf)
 
@@ -104,7 +105,7 @@ def test_a_long_sum_has_joints():
     linears = fuse(*long_sum(200)).linears
     sizes = np.diff(linears.starts)
     assert sizes.sum() - linears.n_rows == 199 + linears.n_rows
-    assert sizes.max() <= 2 * linear_rows.MOST_TERMS + 1 and linears.n_rows < 200 / (linear_rows.MOST_TERMS - 2)
+    assert sizes.max() <= 2 * TUNING.joint_terms + 1 and linears.n_rows < 200 / (TUNING.joint_terms - 2)
 
 
 def test_a_long_chain_takes_as_many_looks_at_its_links_as_a_short_one(monkeypatch):
@@ -132,7 +133,7 @@ def running_sum(n: int) -> tuple[TNF, np.ndarray]:
 
 
 def test_a_count_of_a_few_truths_stays_a_variable(monkeypatch):
-    monkeypatch.setattr(linear_rows, "NARROW", 4)
+    monkeypatch.setattr(TUNING, "joint_values", 4)
     tnf, kept = long_sum(64)
     links = fuse(tnf, kept).links
     assert links.any() and np.all(tnf.upper[links] > 4)

@@ -13,9 +13,9 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
-from turbo_fzn.tnf import goal
 from turbo_fzn.tnf.goal import Goal, goal_of
 from turbo_fzn.tnf.language import ADD, MUL, TNF
+from turbo_fzn.tnf.tuning import TUNING
 
 MODELS = 300
 
@@ -31,7 +31,7 @@ def sum_of(found: Goal, values: dict[int, int]) -> int:
 
 def test_in_each_solution_the_objective_is_its_terms(monkeypatch):
     """Random trees of sums, multiples and comparisons; the objective is one of their results."""
-    monkeypatch.setattr(goal, "FEWEST_TERMS", 0)
+    monkeypatch.setattr(TUNING, "core_terms", 0)
     several = 0
     for number in range(MODELS):
         random = Random(f"goal/{number}")
@@ -92,7 +92,7 @@ def test_a_variable_among_what_defines_it_is_a_term():
     draft.row(ADD, b, a, d)
     tnf = replace(draft.tnf(), objective=a, sense=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(goal, "FEWEST_TERMS", 0)
+        patch.setattr(TUNING, "core_terms", 0)
         found = goal_of(tnf)
     assert found is not None
     for values in assignments(tnf, list(range(tnf.n_vars)), rules_of_rows(tnf, range(tnf.n_rows))):

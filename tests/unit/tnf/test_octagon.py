@@ -14,6 +14,7 @@ from support.small_tnf import make_tnf
 from turbo_fzn import solve_text
 from turbo_fzn.tnf import octagon
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
+from turbo_fzn.tnf.tuning import TUNING
 
 
 @st.composite
@@ -87,7 +88,7 @@ def test_a_sum_with_a_constant_connects_the_two_others():
 
 
 def test_groups_that_are_too_large_are_left_alone(monkeypatch):
-    monkeypatch.setattr(octagon, "MOST_VARIABLES", 2)
+    monkeypatch.setattr(TUNING, "octagon_variables", 2)
     tnf = make_tnf([(0, 20), (0, 20), (-99, 10), (-99, 3)], [(ADD, 2, 0, 1), (ADD, 0, 3, 1)])
     assert octagon.tightened(tnf)[1][0] == 20
 

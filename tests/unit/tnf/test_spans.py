@@ -15,9 +15,9 @@ from support.small_tnf import check_simplified
 from support.span_models import FORMS, TEXT_FORMS, Sheet, Text, refuted, rows_of, sheets, state_pair, stretched, texts
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.tnf import spans
 from turbo_fzn.tnf.simplify import simplify
 from turbo_fzn.tnf.spans import stretch
+from turbo_fzn.tnf.tuning import TUNING
 
 # ---- never too much
 
@@ -34,7 +34,7 @@ def test_no_solution_is_below_a_bound_where_few_things_are_looked_at(sheet, most
     """Also where no two of them are neighbours."""
     tnf = sheet.tnf()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(spans, "MOST_THINGS", most)
+        patched.setattr(TUNING, "span_things", most)
         found = stretched(tnf)
     for variable, bound in found.items():
         assert refuted(tnf, variable, bound), (variable, bound)
@@ -118,8 +118,8 @@ def test_lengths_beyond_any_bound_are_no_contradiction(exponent):
 
 def test_more_things_than_are_looked_at_none_of_them_neighbours(monkeypatch):
     """The first things of pairs of equal weight are looked at."""
-    monkeypatch.setattr(spans, "MOST_THINGS", 16)
-    sheet, n = Sheet(), spans.MOST_THINGS + 1
+    monkeypatch.setattr(TUNING, "span_things", 16)
+    sheet, n = Sheet(), TUNING.span_things + 1
     length, s = sheet.constant(2), sheet.variable(0, 100)
     firsts, seconds = ([sheet.variable(0, 50) for _ in range(n)] for _ in range(2))
     for first, second in zip(firsts, seconds):

@@ -21,20 +21,14 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cuts import zero_half
+from turbo_fzn.bounds.cuts.tuning import TUNING
 from turbo_fzn.bounds.lp.highs import Program
-from turbo_fzn.bounds.lp.relaxation import LARGEST_SIDE, LinearRows, Separator
+from turbo_fzn.bounds.lp.relaxation import LinearRows, Separator
+from turbo_fzn.bounds.lp.tuning import TUNING as LP
 
-LARGEST_DENOMINATOR = 10**6  # of the multipliers of a tableau's row
-EXACT = 1e-7  # tolerance for the solver's floating-point numbers
-LEAST_VIOLATION = 1e-3  # as a distance
-LARGEST_COEFFICIENT = 10**7
-MOST_ENTRIES = 1000
-DUAL_UNITS = 1000  # to which the largest dual is scaled
-DIVISORS = 6  # tried for each row
-FRACTIONAL = 1e-4
-SAFE_PRODUCT = 2**62
+EXACT = 1e-7  # formula: tolerance for the solver's floating-point numbers
+SAFE_PRODUCT = 2**62  # formula: beyond this products take integers of Python
 HALF = [2]  # the divisor
-PARALLEL = 0.9  # the cosine of two cuts of which one is enough
 
 Row = tuple[dict[int, int], int, int]
 
@@ -74,14 +68,14 @@ class Cutter:
     def of_rows(self) -> Iterator[Cut]:
         """Cuts from each row with fractional columns that is tight at the point."""
         rows, values = self.rows, self.values
-        fractional = np.abs(values - np.rint(values)) > FRACTIONAL
+        fractional = np.abs(values - np.rint(values)) > TUNING.fractional
         touched = np.zeros(len(rows), bool)
         touched[np.repeat(np.arange(len(rows)), np.diff(rows.start))[fractional[rows.columns]]] = True
         for sign, side in ((1, rows.upper), (-1, rows.lower)):
             met = touched & (np.abs(side) < INFINITY) & (np.abs(self.activity - side) < EXACT * 100)
             for number in np.flatnonzero(met).tolist():
                 entries, low, high = rows.row(number)
-                if len(entries) <= MOST_ENTRIES:
+                if len(entries) <= TUNING.entries:
                     b = high if sign > 0 else -low
                     yield from self.round({column: sign * value for column, value in entries.items()}, b)
 
@@ -90,7 +84,7 @@ class Cutter:
         positions, columns = program.basic_rows()
         distance = np.abs(self.values[columns] - np.rint(self.values[columns]))
         for place in np.argsort(-distance, kind="stable")[:most].tolist():
-            if distance[place] <= FRACTIONAL:
+            if distance[place] <= TUNING.fractional:
                 return
             fractions = as_fractions(program.multipliers(int(positions[place])))
             if fractions is not None:
@@ -102,8 +96,8 @@ class Cutter:
         duals = np.where(np.isfinite(duals), duals, 0.0)
         duals[np.repeat(np.arange(len(self.rows)), np.diff(self.rows.start))[self.rows.columns == without]] = 0
         used = np.flatnonzero(np.abs(duals) > EXACT)
-        if 0 < len(used) <= MOST_ENTRIES:
-            numerators = np.rint(duals[used] / np.abs(duals[used]).max() * DUAL_UNITS)
+        if 0 < len(used) <= TUNING.entries:
+            numerators = np.rint(duals[used] / np.abs(duals[used]).max() * TUNING.dual_units)
             multipliers = {int(row): int(value) for row, value in zip(used, numerators) if value}
             yield from self.of_combination(multipliers, [])
 
@@ -116,7 +110,7 @@ class Cutter:
     def of_combination(self, multipliers: dict[int, int], divisors: list[int]) -> Iterator[Cut]:
         """Cuts from a sum of rows with their slacks: sum of multiplier (row x + slack) = sum of multiplier * side."""
         total = sum_of(self.rows, multipliers)
-        if not 0 < len(total) <= MOST_ENTRIES:
+        if not 0 < len(total) <= TUNING.entries:
             return
         slacks: list[Slack] = []
         b = 0
@@ -157,13 +151,13 @@ class Cutter:
             yield best
 
     def divisors(self, entries: dict[int, int]) -> list[int]:
-        """The absolute coefficients of columns that are not at a bound, the largest first, at most DIVISORS."""
+        """The absolute coefficients of columns that are not at a bound, the largest first, at most `divisors`."""
         found = {
             abs(value)
             for column, value in entries.items()
-            if self.lower[column] + FRACTIONAL < self.point[column] < self.upper[column] - FRACTIONAL
+            if self.lower[column] + TUNING.fractional < self.point[column] < self.upper[column] - TUNING.fractional
         }
-        return sorted(found - {1}, reverse=True)[:DIVISORS]
+        return sorted(found - {1}, reverse=True)[: TUNING.divisors]
 
     def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
         r = b % d
@@ -186,16 +180,16 @@ class Cutter:
         return self.finish({column: value for column, value in cut.items() if value}, side)
 
     def finish(self, entries: dict[int, int], side: int) -> Cut | None:
-        if not entries or len(entries) > MOST_ENTRIES:
+        if not entries or len(entries) > TUNING.entries:
             return None
         divisor = gcd(*entries.values())
         entries = {column: value // divisor for column, value in entries.items()}
         side //= divisor
-        if max(map(abs, entries.values())) > LARGEST_COEFFICIENT or abs(side) > LARGEST_SIDE:
+        if max(map(abs, entries.values())) > TUNING.coefficient or abs(side) > LP.side:
             return None
         beyond = sum(value * self.point[column] for column, value in entries.items()) - side
         distance = beyond / sum(value * value for value in entries.values()) ** 0.5
-        return Cut(entries, side, distance) if distance > LEAST_VIOLATION else None
+        return Cut(entries, side, distance) if distance > TUNING.violation else None
 
 
 def sum_of(rows: LinearRows, multipliers: dict[int, int]) -> dict[int, int]:
@@ -245,17 +239,17 @@ def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
         part = value * denominator
         if abs(part - round(part)) > EXACT * denominator:
             factor = _smallest_denominator(part)
-            if factor == 0 or denominator * factor > LARGEST_DENOMINATOR:
+            if factor == 0 or denominator * factor > TUNING.denominator:
                 return None
             denominator *= factor
     scaled = np.rint(rest * denominator)
-    if len(used) == 0 or np.any(np.abs(scaled) > LARGEST_COEFFICIENT):
+    if len(used) == 0 or np.any(np.abs(scaled) > TUNING.coefficient):
         return None
     return denominator, {int(place): int(value) for place, value in zip(used, scaled)}
 
 
 def _smallest_denominator(value: float) -> int:
-    """The least denominator found by continued fractions; 0 where none up to LARGEST_DENOMINATOR is."""
+    """The least denominator found by continued fractions; 0 where none up to `denominator` is."""
     before, now = 0, 1
     rest = value - np.floor(value)
     for _ in range(12):
@@ -266,7 +260,7 @@ def _smallest_denominator(value: float) -> int:
         whole = int(1 / rest)
         rest = 1 / rest - whole
         before, now = now, before + whole * now
-        if now > LARGEST_DENOMINATOR:
+        if now > TUNING.denominator:
             return 0
     return 0
 
@@ -290,7 +284,7 @@ def select(cuts: list[Cut], most: int) -> list[Row]:
         places = [place_of[column] for column in cut.entries]
         values = np.fromiter(cut.entries.values(), float, len(places))
         values /= np.linalg.norm(values)
-        if np.all(directions[: len(chosen), places] @ values < PARALLEL):
+        if np.all(directions[: len(chosen), places] @ values < TUNING.parallel):
             directions[len(chosen), places] = values
             chosen.append((cut.entries, -INFINITY, cut.side))
     return chosen

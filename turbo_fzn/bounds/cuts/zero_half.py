@@ -18,13 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
+from turbo_fzn.bounds.cuts.tuning import TUNING
 from turbo_fzn.bounds.lp.relaxation import LinearRows
-
-MOST_ROWS = 1500
-MOST_SUMS = 30
-MOST_ADDITIONS = 20_000  # looked at in an elimination, a hundredth of a millisecond each
-MOST_LOSS = 0.95  # slacks and odd columns together, of the 1 that is won
-ZERO = 1e-6  # what a column may be counted as
 
 
 class Parity(NamedTuple):
@@ -49,12 +44,12 @@ def sums_of_rows(
     slack = np.maximum(np.minimum(over, under), 0)
     distance = np.abs(values - ends)
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.start))
-    is_odd = (rows.values % 2 != 0) & (distance[rows.columns] > ZERO)
-    usable = slack < MOST_LOSS
+    is_odd = (rows.values % 2 != 0) & (distance[rows.columns] > TUNING.half_zero)
+    usable = slack < TUNING.half_loss
     usable[owner[np.abs(ends[rows.columns]) >= INFINITY]] = False
     usable &= np.bincount(owner[is_odd], minlength=len(rows)) > 0
     chosen = np.flatnonzero(usable)
-    chosen = chosen[np.argsort(slack[chosen], kind="stable")[:MOST_ROWS]]
+    chosen = chosen[np.argsort(slack[chosen], kind="stable")[: TUNING.half_rows]]
 
     columns = np.unique(rows.columns[is_odd & np.isin(owner, chosen)])
     columns = columns[np.argsort(-distance[columns], kind="stable")]
@@ -71,9 +66,9 @@ def sums_of_rows(
 
 
 def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
-    """The sums that cut off most, as bits of rows, at most MOST_SUMS; `values` of the columns, in falling order."""
+    """The sums that cut off most, as bits of rows, at most `half_sums`; `values` of the columns, in falling order."""
     slacks = [parity.slack for parity in parities]
-    n_left = MOST_ADDITIONS
+    n_left = TUNING.half_additions
     found: dict[int, float] = {}
     by_first: list[list[Parity]] = [[] for _ in range(len(values) + 1)]  # odd column
 
@@ -90,10 +85,10 @@ def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
         if len(by_first[column]) > 1:
             pivot = min(by_first[column], key=lambda parity: parity.slack)
             for parity in by_first[column]:
-                if parity is not pivot and parity.slack + pivot.slack <= MOST_LOSS:
+                if parity is not pivot and parity.slack + pivot.slack <= TUNING.half_loss:
                     take(add(parity, pivot, slacks))
     best = sorted((rows for rows in found if found[rows] > 0), key=lambda rows: (-found[rows], rows))
-    return best[:MOST_SUMS]
+    return best[: TUNING.half_sums]
 
 
 def add(one: Parity, other: Parity, slacks: list[float]) -> Parity:
@@ -104,8 +99,8 @@ def add(one: Parity, other: Parity, slacks: list[float]) -> Parity:
 
 
 def gain(parity: Parity, values: list[float]) -> float:
-    """How much is left of MOST_LOSS, at least 0; an even side wins nothing."""
-    left = MOST_LOSS - parity.slack if parity.is_odd else 0.0
+    """How much is left of `half_loss`, at least 0; an even side wins nothing."""
+    left = TUNING.half_loss - parity.slack if parity.is_odd else 0.0
     for column in bits(parity.columns):
         if left <= 0:
             return 0.0

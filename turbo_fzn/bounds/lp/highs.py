@@ -16,16 +16,14 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.exact import Row
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.lp.tuning import TUNING
 
 Status = highspy.HighsModelStatus
 Callback = highspy.cb.HighsCallbackType
-CONTINUOUS, INTEGER = 0, 1  # kinds of columns
-ROW_BY_ROW = 2  # kRowwise
-ITERATION_SECONDS, ENTRY_SECONDS = 1e-5, 3e-9  # of the simplex method: one, and for each entry of the rows
-NO_LIMIT = 2**31 - 1
-MOST_ITERATIONS = 5_000  # of the simplex method; then an interior point is quicker, and a vertex is made of it
-INTERIOR_ITERATIONS = 100  # of the simplex method, that one of the interior point method counts as
-TIGHT = 1e-10  # the smallest tolerance that HiGHS knows
+CONTINUOUS, INTEGER = 0, 1  # format: kinds of columns
+ROW_BY_ROW = 2  # format: kRowwise
+NO_LIMIT = 2**31 - 1  # format: HiGHS counts in 32 bits
+TIGHT = 1e-10  # format: the smallest tolerance that HiGHS knows
 
 
 class Outcome(Enum):
@@ -55,7 +53,7 @@ class _Meter:
 
     def begin(self, entries: int) -> None:
         """Starts another program, whose rows have this number of entries."""
-        self.unit, self.iterations = ITERATION_SECONDS + ENTRY_SECONDS * entries, 0
+        self.unit, self.iterations = TUNING.iteration_seconds + TUNING.entry_seconds * entries, 0
 
     def end(self, iterations: int) -> None:
         """Ends the program after this number of iterations. Raises the exception of a callback, where it would have
@@ -80,7 +78,7 @@ class _Meter:
 
 def _iterations_of(state: Any) -> int:
     """Counts the iterations in HiGHS's info, or in what it calls back with."""
-    return max(state.simplex_iteration_count, 0) + INTERIOR_ITERATIONS * max(state.ipm_iteration_count, 0)
+    return max(state.simplex_iteration_count, 0) + TUNING.interior_iterations * max(state.ipm_iteration_count, 0)
 
 
 class _Quiet(highspy.Highs):
@@ -144,7 +142,7 @@ class Program:
 
     def solve(self) -> Answer:
         """Solves the program, from the last basis on; by an interior point where that takes long."""
-        for method, most_iterations in (("simplex", MOST_ITERATIONS), ("ipm", NO_LIMIT), ("simplex", NO_LIMIT)):
+        for method, most_iterations in (("simplex", TUNING.iterations), ("ipm", NO_LIMIT), ("simplex", NO_LIMIT)):
             answer = self.solve_by(method, most_iterations)
             if answer.outcome is not Outcome.UNFINISHED or self.meter.is_over():
                 break

@@ -14,10 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
-
-LARGEST_COEFFICIENT = 2**31  # products with a multiplier then fit into 64 bits
-LARGEST_SIDE = 2**52
-SHORT = 3  # terms of a sum
+from turbo_fzn.bounds.lp.tuning import TUNING
 
 
 class Affine(NamedTuple):
@@ -189,7 +186,7 @@ class Builder:
 
     def keep(self, entries: dict[int, int], low: int, high: int) -> None:
         sides = [low] * (low > -INFINITY) + [high] * (high < INFINITY)
-        if max(map(abs, entries.values())) <= LARGEST_COEFFICIENT and max(map(abs, sides)) <= LARGEST_SIDE:
+        if max(map(abs, entries.values())) <= TUNING.coefficient and max(map(abs, sides)) <= TUNING.side:
             self.rows.append((entries, low, high))
 
     def imply(self, literal: Affine, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
@@ -201,7 +198,7 @@ class Builder:
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None
         terms = list(terms)
-        if len(terms) <= SHORT:
+        if len(terms) <= TUNING.short_terms:
             self.implications.append((literal, terms, low, high))
         least, greatest = self.range(terms)
         if low > max(least, -INFINITY):

@@ -23,12 +23,12 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
+from turbo_fzn.bounds.prove.tuning import TUNING
 
-DENOMINATOR = 2**30
-FINEST = 2**60  # denominator of multipliers in 64 bits, whose sums take Python's integers
-LEAST_DENOMINATOR = 2**12
-LARGEST_MULTIPLIER = 2.0**62  # larger duals are taken for errors
-SAFE_SUM = 2.0**61
+FINEST = 2**60  # formula: denominator of multipliers in 64 bits, whose sums take Python's integers
+LEAST_DENOMINATOR = 2**12  # formula: below this the rounded multipliers prove nothing
+LARGEST_MULTIPLIER = 2.0**62  # formula: larger duals are taken for errors
+SAFE_SUM = 2.0**61  # formula: sums of floating-point numbers below this fit into 64 bits, with their errors
 
 
 @dataclass
@@ -98,10 +98,10 @@ class Certifier:
 
         The denominator is as large as 64-bit sums allow, or `fine` 64-bit multipliers, but no smaller than
         LEAST_DENOMINATOR."""
-        usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / DENOMINATOR)
+        usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / TUNING.denominator)
         duals = np.where(usable, duals, 0.0)
         largest = max(float(np.abs(duals).max(initial=0.0)), 1.0) * (1.0 if fine else self.largest)
-        denominator = FINEST if fine else DENOMINATOR
+        denominator = FINEST if fine else TUNING.denominator
         while denominator > LEAST_DENOMINATOR and largest * denominator > SAFE_SUM:
             denominator //= 2
         multipliers = np.rint(duals * denominator).astype(np.int64)

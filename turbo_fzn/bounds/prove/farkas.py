@@ -18,8 +18,7 @@ import numpy as np
 
 from turbo_fzn.bounds.cuts.cutter import as_fractions
 from turbo_fzn.bounds.prove.certificate import Certificate, Certifier
-
-LEAST_PART = 1e-9  # of the ray's length, that is the objective's
+from turbo_fzn.bounds.prove.tuning import TUNING
 
 
 def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
@@ -44,7 +43,7 @@ def _forms(certifier: Certifier, scaled: np.ndarray) -> Iterator[tuple[np.ndarra
     which is within one."""
     relaxation = certifier.relaxation
     share = certifier.total(scaled, relaxation.objective)
-    bound = scaled / (relaxation.sense * share) if abs(share) > LEAST_PART else None
+    bound = scaled / (relaxation.sense * share) if abs(share) > TUNING.objective_part else None
     if bound is not None:
         yield bound, 1, False
     for direction in (scaled, -scaled):

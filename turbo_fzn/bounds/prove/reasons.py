@@ -24,11 +24,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import LinearRows
-
-MOST_ENTRIES = 100_000  # of the rows of a sum
-MOST_TERMS = 256
-LARGEST_FACTOR = 2**20
-LARGEST_SUM = 2**58  # of the magnitudes of all terms
+from turbo_fzn.bounds.prove.tuning import TUNING
 
 Entries = dict[int, int]
 Box = dict[int, tuple[int, int]]
@@ -46,7 +42,7 @@ def sum_of(rows: LinearRows, multipliers: np.ndarray) -> tuple[Entries, int] | N
     """(entries, high) of the sum of rows, computed from nothing but these; None where a row lacks the side that its
     multiplier needs, or where that is much work."""
     used = np.flatnonzero(multipliers)
-    if int((rows.start[used + 1] - rows.start[used]).sum()) > MOST_ENTRIES:
+    if int((rows.start[used + 1] - rows.start[used]).sum()) > TUNING.reason_entries:
         return None
     entries: Entries = {}
     high = 0
@@ -121,7 +117,7 @@ def _weakened(entries: Entries, high: int, box: Box) -> Reason | None:
         divisor *= 2
     small = [(key, size // divisor, negative) for key, size, negative in terms if size >= divisor]
     small.sort(key=lambda term: -term[1] * (box[term[0]][1] - box[term[0]][0]))
-    del small[MOST_TERMS:]
+    del small[TUNING.reason_terms :]
     if len(small) < 2:
         return None
     return _from_ends(small, slack // divisor, divisor, box)
@@ -133,9 +129,9 @@ def _with_bounds(entries: Entries, box: Box) -> list[tuple[tuple[int, int], int]
 
 def _is_small(terms: list[tuple[int, int, bool]], divisor: int, box: Box) -> bool:
     """Whether the numbers of the terms, divided, are in their limits."""
-    if max((size for _, size, _ in terms), default=0) // divisor > LARGEST_FACTOR:
+    if max((size for _, size, _ in terms), default=0) // divisor > TUNING.reason_factor:
         return False
-    return sum(size // divisor * max(map(abs, box[key])) for key, size, _ in terms) < LARGEST_SUM
+    return sum(size // divisor * max(map(abs, box[key])) for key, size, _ in terms) < TUNING.reason_sum
 
 
 def _from_ends(terms: list[tuple[int, int, bool]], slack: int, divisor: int, box: Box) -> Reason:

@@ -16,9 +16,9 @@ from turbo_fzn.bounds.lp.exact import Exact, Row
 from turbo_fzn.bounds.prove.farkas import within_one
 from turbo_fzn.bounds.reals.envelopes import Box
 
-DENOMINATOR = 2**40  # of multipliers
-LARGEST_MULTIPLIER = 1e15
-FAR = 1e19  # a larger bound counts as none: HiGHS takes 1e20 for infinite, and refuses a lower bound of 1e20
+DENOMINATOR = 2**40  # formula: of multipliers
+LARGEST_MULTIPLIER = 1e15  # formula: larger duals are taken for errors
+FAR = 1e19  # format: a larger bound counts as none: HiGHS takes 1e20 for infinite, and refuses a lower bound of 1e20
 
 
 def limits(box: Box) -> tuple[np.ndarray, np.ndarray]:

@@ -19,12 +19,9 @@ import numpy as np
 
 from turbo_fzn.base import floats
 from turbo_fzn.bounds.reals.envelopes import Box, Envelopes
+from turbo_fzn.bounds.reals.tuning import TUNING
 from turbo_fzn.tnf.language import FLOAT_MUL, TNF
 
-FAR = 2.0**40  # a variable that may be beyond is solved for
-MOST_WORK = 200_000  # updates of coefficients, each counted once for every WORD_BITS of the number
-WORD_BITS = 1024
-NARROW = 2.0**-40  # the relative width of a factor that is nearly a constant
 LARGEST_ERROR = Fraction(1, 2)
 
 Ends = tuple[Fraction | None, Fraction | None]  # of an interval; None for no bound
@@ -40,12 +37,12 @@ class Equation:
     errors: dict[int, Fraction] = field(default_factory=dict)
 
     def add(self, factor: Fraction, other: Equation) -> int:
-        """Adds a multiple of another equation. Returns the work, as MOST_WORK counts it."""
+        """Adds a multiple of another equation. Returns the work, as `elimination_work` counts it."""
         self.constant += factor * other.constant
         work = 1
         for v, value in other.entries.items():
             total = self.entries.get(v, 0) + factor * value
-            work += 1 + total.denominator.bit_length() // WORD_BITS
+            work += 1 + total.denominator.bit_length() // TUNING.word_bits
             if total:
                 self.entries[v] = total
             else:
@@ -77,8 +74,8 @@ def bound_by_equations(tnf: TNF) -> Store | None:
 
 
 def far(box: Box) -> np.ndarray:
-    """The real variables that may be beyond FAR (bool [n])."""
-    return box.real & ((box.lower < -FAR) | (box.upper > FAR))
+    """The real variables that may be beyond `far` (bool [n])."""
+    return box.real & ((box.lower < -TUNING.far) | (box.upper > TUNING.far))
 
 
 def reaches_far(tnf: TNF) -> bool:
@@ -118,12 +115,12 @@ def nearly_linear(tnf: TNF, box: Box) -> Iterator[Equation]:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    return math.isfinite(low) and math.isfinite(high) and high - low <= NARROW * min(abs(low), abs(high))
+    return math.isfinite(low) and math.isfinite(high) and high - low <= TUNING.narrow * min(abs(low), abs(high))
 
 
 class Elimination:
-    """Solves equations (`rows`) for unknown variables, as many as MOST_WORK allows. `pivots` has the variable of each
-    row that is solved, by the row's place. All rows follow from the given ones."""
+    """Solves equations (`rows`) for unknown variables, as many as `elimination_work` allows. `pivots` has the variable
+    of each row that is solved, by the row's place. All rows follow from the given ones."""
 
     def __init__(self, rows: Iterable[Equation], unknown: set[int]):
         self.unknown, self.rows = unknown, list(rows)
@@ -133,7 +130,7 @@ class Elimination:
         for place in range(len(self.rows)):
             self.note(place)
         work = 0
-        while self.waiting and work < MOST_WORK:
+        while self.waiting and work < TUNING.elimination_work:
             count, place = heapq.heappop(self.waiting)
             if place not in self.pivots and count == len(self.unknowns_of(place)):
                 work += self.solve(place)

@@ -21,9 +21,8 @@ from turbo_fzn.bounds.lp.highs import Answer, Outcome, solve_reals
 from turbo_fzn.bounds.reals.certificate import DENOMINATOR, is_refuted, limits, multipliers
 from turbo_fzn.bounds.reals.elimination import Store, Sum, far, largest_of, nearly_linear
 from turbo_fzn.bounds.reals.envelopes import Box, Envelopes, real_variables
+from turbo_fzn.bounds.reals.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
-
-MOST_ENCLOSED = 200  # variables
 
 Errors = dict[int, Fraction]
 
@@ -87,7 +86,7 @@ class Enclosure:
         """The box, narrowed for its far variables where there are few."""
         lower, upper = self.store[0].copy(), self.store[1].copy()
         chosen = np.flatnonzero(far(self.box)).tolist()
-        if len(chosen) <= MOST_ENCLOSED:
+        if len(chosen) <= TUNING.enclosed:
             for v, (low, high) in closed({v: (self.least(v, 1), self.least(v, -1)) for v in chosen}).items():
                 lower[v] = lower[v] if low is None else max(lower[v], floats.below(low))
                 upper[v] = upper[v] if high is None else min(upper[v], floats.above(high))

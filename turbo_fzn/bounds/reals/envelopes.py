@@ -17,6 +17,7 @@ import numpy as np
 
 from turbo_fzn.base import floats
 from turbo_fzn.bounds.lp.exact import Exact, Row
+from turbo_fzn.bounds.reals.tuning import TUNING
 from turbo_fzn.tnf.language import (
     ADD,
     ELEMENT,
@@ -33,8 +34,7 @@ from turbo_fzn.tnf.language import (
     TNF,
 )
 
-LARGEST_INTEGER = 2**53  # doubles do not hold all larger integers: such a bound counts as none
-LARGEST_FACTOR = 1e9  # of a product's planes: larger ones only make the linear program inaccurate
+LARGEST_INTEGER = 2**53  # formula: doubles do not hold all larger integers: such a bound counts as none
 
 
 class Term(NamedTuple):
@@ -162,7 +162,7 @@ def product(x: Term, y: Term, z: Term) -> Iterable[Row]:
     if not (y.is_bounded and z.is_bounded):
         return []
     (a, b), (c, d) = y.ends, z.ends
-    if max(map(abs, (a, b, c, d))) > LARGEST_FACTOR:
+    if max(map(abs, (a, b, c, d))) > TUNING.factor:
         return []
     if y == z:
         tangents = [row([(1, x), (-2 * at, y)], low=-at * at) for at in (a, b, (a + b) / 2)]
@@ -226,7 +226,7 @@ def element(box: Box, x: int, y: int, z: int) -> Iterable[Row]:
         return
     start = int(index.low)
     entries = numbers_of(box.tnf.tables[start + z : start + z + 2], np.full(2, box.real[x]))
-    if np.all(np.abs(entries) <= LARGEST_FACTOR):
+    if np.all(np.abs(entries) <= TUNING.factor):
         first, second = map(Fraction, entries.tolist())
         at_zero = first - (second - first) * start
         yield row([(1, box.term(x, False)), (first - second, index)], at_zero, at_zero)

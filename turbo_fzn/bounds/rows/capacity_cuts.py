@@ -23,12 +23,8 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import Affine, Builder, collect
 from turbo_fzn.bounds.rows.cliques import Literal, literal_of, pair_of
 from turbo_fzn.bounds.rows.linearizer import Linearizer
-from turbo_fzn.bounds.rows.tours import LEAST_EXCESS, Tour
-
-MOST_SEEDS = 64  # sets that are grown at a time
-MOST_STEPS = 64  # nodes of a set that is grown
-MOST_CUTS = 20  # of a point
-LARGEST_LOAD = 2**40  # also of a difference; floating-point numbers are exact with sums of such integers
+from turbo_fzn.bounds.rows.tours import Tour
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 
 class Growth(NamedTuple):
@@ -67,8 +63,8 @@ class Loads(NamedTuple):
         sets = np.unique(np.concatenate(list(self.grow(weights + weights.T))), axis=0)
         parts = self.parts(sets)
         excess = ((sets @ weights) * sets).sum(axis=1) - sets.sum(axis=1) + parts
-        for place in np.argsort(-excess, kind="stable")[:MOST_CUTS].tolist():
-            if excess[place] > LEAST_EXCESS:
+        for place in np.argsort(-excess, kind="stable")[: TUNING.load_cuts].tolist():
+            if excess[place] > TUNING.excess:
                 entries, constant = collect(self.inequality(sets[place], int(parts[place])))
                 if entries:
                     yield entries, -constant, float(excess[place])
@@ -76,11 +72,11 @@ class Loads(NamedTuple):
     def grow(self, ties: np.ndarray) -> Iterator[np.ndarray]:
         """Sets of customers (bool [sets, size]): from each of some seeds, by the one that is tied most to it."""
         order = np.flatnonzero(self.customers)
-        seeds = order[np.argsort(-self.need[order], kind="stable")][:MOST_SEEDS]
+        seeds = order[np.argsort(-self.need[order], kind="stable")][: TUNING.load_seeds]
         sets = np.zeros((len(seeds), self.tour.size), bool)
         sets[np.arange(len(seeds)), seeds] = True
         yield sets
-        for _ in range(min(len(order), MOST_STEPS) - 1):
+        for _ in range(min(len(order), TUNING.load_steps) - 1):
             wanted = np.where(self.customers & ~sets, sets @ ties, -np.inf)
             sets = sets.copy()
             sets[np.arange(len(seeds)), wanted.argmax(axis=1)] = True
@@ -135,9 +131,9 @@ def _differences_of(entries: dict[int, int], low: int, high: int) -> Iterator[Di
         return
     more = next((column for column, factor in entries.items() if factor > 0), -1)
     less = next((column for column, factor in entries.items() if factor < 0), -1)
-    if abs(low) <= LARGEST_LOAD:
+    if abs(low) <= TUNING.load:
         yield Difference(more, less, low)
-    if abs(high) <= LARGEST_LOAD:
+    if abs(high) <= TUNING.load:
         yield Difference(less, more, -high)
 
 
@@ -250,7 +246,7 @@ class _Along:
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
         for node, column in (tails | heads).items():
             ends = self.builder.range([(sign, Affine(column, 1, 0))])
-            if max(map(abs, ends)) <= LARGEST_LOAD:
+            if max(map(abs, ends)) <= TUNING.load:
                 low[node], high[node] = ends
         step, entry, last = (np.full((size, size), end) for end in (-np.inf, -np.inf, np.inf))
         for (i, j), (more, less, least) in self.said:

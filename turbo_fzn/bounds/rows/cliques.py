@@ -15,14 +15,9 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import Affine, LinearRows
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 Literal = int  # twice the column, plus 1 for the complement
-
-ACTIVE = 0.01  # a literal of a smaller value is in no cut
-LEAST_EXCESS = 0.01
-MOST_ACTIVE = 3000
-MOST_SEEDS = 300
-MOST_WORK = 2**24  # of `groups`, in variables that are looked up in sets: about a second
 
 
 def literal_of(term: Affine) -> Literal:
@@ -57,22 +52,22 @@ class Conflicts:
             for literal in here:
                 neighbours[literal].update(here)
         seen: set[frozenset[Literal]] = set()
-        for seed in sorted(active, key=lambda literal: -active[literal])[:MOST_SEEDS]:
+        for seed in sorted(active, key=lambda literal: -active[literal])[: TUNING.clique_seeds]:
             clique = grow(seed, neighbours, active)
             excess = sum(active[literal] for literal in clique) - 1
-            if excess > LEAST_EXCESS and clique not in seen:
+            if excess > TUNING.excess and clique not in seen:
                 seen.add(clique)
                 entries, side = inequality(clique)
                 if entries:
                     yield entries, side, excess
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
-        """The values of the literals above ACTIVE, at most MOST_ACTIVE of them, largest first."""
+        """The values of the literals above `active_value`, at most `active_literals` of them, largest first."""
         mentioned = {literal for literals in self.sets for literal in literals}
         point = values.tolist()
         valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
-        found = [(value, literal) for literal, value in valued.items() if value > ACTIVE]
-        return {literal: value for value, literal in sorted(found, reverse=True)[:MOST_ACTIVE]}
+        found = [(value, literal) for literal, value in valued.items() if value > TUNING.active_value]
+        return {literal: value for value, literal in sorted(found, reverse=True)[: TUNING.active_literals]}
 
 
 def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:
@@ -144,7 +139,7 @@ def _in_triangles(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = lambda: False) -> list[list[int]]:
     """Sets of variables that all differ, from pairs that differ; each pair is in one of the sets.
 
-    After MOST_WORK steps the remaining pairs become sets of two. Where `is_stopped`, the sets found so far."""
+    After `clique_work` steps the remaining pairs become sets of two. Where `is_stopped`, the sets found so far."""
     neighbours: dict[int, set[int]] = {}
     for x, y in pairs:
         if x != y:  # a contradiction, and none of ours
@@ -157,7 +152,7 @@ def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = la
             break
         if pair in left:
             group, candidates = list(pair), neighbours[pair[0]] & neighbours[pair[1]]
-            while candidates and work < MOST_WORK:
+            while candidates and work < TUNING.clique_work:
                 work += len(candidates) ** 2
                 best = max(candidates, key=lambda x: (len(neighbours[x] & candidates), -x))
                 group.append(best)

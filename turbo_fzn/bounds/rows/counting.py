@@ -13,14 +13,14 @@ from typing import Any
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import Affine, Meaning
 from turbo_fzn.bounds.rows.linearizer import Linearizer
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 Form = Callable[..., Any]
-MOST_TRUTHS = 100_000  # that one constraint may create
 
 
 def values_of(m: Linearizer, terms: Sequence[Affine]) -> list[dict[int, Affine]] | None:
     """The truths of all values of each term; None where there are too many."""
-    if sum(m.domain(term.column).size for term in terms if term.column >= 0) > MOST_TRUTHS:
+    if sum(m.domain(term.column).size for term in terms if term.column >= 0) > TUNING.counted_truths:
         return None
     found = [m.encoding.all_values(term) for term in terms]
     return None if any(values is None for values in found) else found  # type: ignore[return-value]
@@ -105,7 +105,7 @@ def count(sign: int, low: int, high: int) -> Form:
 
     def form(m: Linearizer, x: Any, y: Any, c: Any) -> None:
         members, value, number = m.array(x), m.term(y), m.term(c)
-        if len(members) * 2 > MOST_TRUTHS or not (value.column < 0 or m.is_small(value)):
+        if len(members) * 2 > TUNING.counted_truths or not (value.column < 0 or m.is_small(value)):
             return
         for chosen, literal in (m.encoding.all_values(value) or {}).items():
             terms = [(sign, m.encoding.equals(member, chosen)) for member in members]
@@ -249,7 +249,7 @@ def _sequence_precede(m: Linearizer, x: Any) -> None:
 
 def _add_precedence(m: Linearizer, pairs: Iterable[tuple[int, int]], members: list[Affine]) -> None:
     for s, t in pairs:
-        if len(members) ** 2 > MOST_TRUTHS:
+        if len(members) ** 2 > TUNING.counted_truths:
             return
         before: list[tuple[int, Affine]] = []
         for term in members:

@@ -20,9 +20,7 @@ from itertools import islice
 
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.bounds.lp.relaxation import FALSE, TRUE, Affine, Builder
-
-LARGEST_DOMAIN = 600  # of a variable that gets a column for each value
-VALUES_PER_LITERAL = 3  # where the model has a literal for a third of the values, the others are created too
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 
 class Encoding:
@@ -111,8 +109,8 @@ class Encoding:
         if column < 0:
             return {constant: TRUE}
         if column not in self.values:
-            values = list(islice(self.domain(column), LARGEST_DOMAIN + 1)) if self.is_finite(column) else []
-            if not 0 < len(values) <= LARGEST_DOMAIN:
+            values = list(islice(self.domain(column), TUNING.encoded_values + 1)) if self.is_finite(column) else []
+            if not 0 < len(values) <= TUNING.encoded_values:
                 return None
             self.values[column] = values
             self.tie_all(column)
@@ -136,7 +134,11 @@ class Encoding:
             if column in self.values:
                 continue
             size = self.domain(column).size
-            if size <= VALUES_PER_LITERAL * len(literals) and size <= LARGEST_DOMAIN and self.is_finite(column):
+            if (
+                size <= TUNING.values_per_literal * len(literals)
+                and size <= TUNING.encoded_values
+                and self.is_finite(column)
+            ):
                 self.all_values(Affine(column, 1, 0))
             else:
                 self.tie_some(column, literals)

@@ -15,9 +15,7 @@ from typing import Any
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import TRUE, Affine, negation
 from turbo_fzn.bounds.rows.linearizer import Linearizer, Machine, Steps, Task
-
-MOST_PAIRS = 3000
-MOST_STEPS = 2  # from a start to a variable that is at least its end
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 Side = tuple[Affine, Affine]  # start and length
 
@@ -31,7 +29,7 @@ def cumulative(m: Linearizer, s: Any, d: Any, r: Any, b: Any) -> None:
 def disjunctive(m: Linearizer, s: Any, d: Any) -> None:
     starts, lengths = m.array(s), m.array(d)
     _add_tasks(m, starts, lengths, [TRUE] * len(starts), 1)
-    for first, second in islice(combinations(zip(starts, lengths), 2), MOST_PAIRS - m.n_ordered):
+    for first, second in islice(combinations(zip(starts, lengths), 2), TUNING.task_pairs - m.n_ordered):
         order(m, first, second)
 
 
@@ -53,7 +51,7 @@ def _order_where_they_meet(m: Linearizer, across: list[Side], along: list[Side])
         earliest_end = m.builder.range([(1, start)])[0] + shortest if shortest > 0 else -INFINITY
         sure.append((latest, earliest_end))
     pairs = ((i, j) for i, j in combinations(range(len(across)), 2) if meet(sure[i], sure[j]))
-    for i, j in islice(pairs, MOST_PAIRS - m.n_ordered):
+    for i, j in islice(pairs, TUNING.task_pairs - m.n_ordered):
         order(m, along[i], along[j])
 
 
@@ -111,7 +109,7 @@ def _common_ends(m: Linearizer, tasks: list[Task]) -> set[int]:
 
 def _ends_of(task: Task, steps: Steps) -> set[int]:
     reached = {task.start.column: 0}
-    for _ in range(MOST_STEPS):
+    for _ in range(TUNING.task_steps):
         for column, distance in list(reached.items()):
             for following, step in steps.get(column, ()):
                 reached[following] = max(reached.get(following, -INFINITY), distance + step)

@@ -19,13 +19,9 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.lp.relaxation import TRUE, Affine, Meaning
 from turbo_fzn.bounds.rows.linearizer import Linearizer
 from turbo_fzn.bounds.rows.thresholds import imply_member
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.lower.globals.table_relation import Relation, columns_of
 from turbo_fzn.read.model import Ref
-
-MOST_CELLS = 50_000  # of a table's rows that the domains leave
-MOST_EDGES = 30_000
-MOST_LOOKED_AT = 1_000_000
-
 
 # Tables
 
@@ -81,7 +77,7 @@ def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[t
     for term, values, places in zip(terms, relation.values, relation.places):
         domain = _domain(m, term)
         is_left &= np.array([value in domain for value in values.tolist()], bool)[places]
-    if np.count_nonzero(is_left) * len(terms) > MOST_CELLS:
+    if np.count_nonzero(is_left) * len(terms) > TUNING.table_cells:
         return []
     columns = [values[places[is_left]].tolist() for values, places in zip(relation.values, relation.places)]
     return list(zip(*columns))
@@ -178,9 +174,9 @@ def _trim(layers: Iterable[Iterable[_Edge]], start: int, final: Callable[[int], 
     """The edges of each layer that lie on paths from the start to a final state; None where there are too many."""
     states, kept, n_edges = {start}, [], 0
     for layer in layers:
-        edges = list(islice((edge for edge in layer if edge.source in states), MOST_EDGES + 1))
+        edges = list(islice((edge for edge in layer if edge.source in states), TUNING.automaton_edges + 1))
         n_edges += len(edges)
-        if n_edges > MOST_EDGES:
+        if n_edges > TUNING.automaton_edges:
             return None
         states = {edge.target for edge in edges}
         kept.append(edges)
@@ -195,7 +191,7 @@ def _automaton(m: Linearizer, x: Any, n: Any, letters: Any, d: Any, first: Any, 
     terms, start, accepted = m.array(x), m.term(first).constant, m.set(final)
     alphabet, targets = m.set(letters), m.integers(d)
     costs = m.integers(priced[0]) if priced else [0] * len(targets)
-    if alphabet.has_holes or len(targets) * len(terms) > MOST_LOOKED_AT:
+    if alphabet.has_holes or len(targets) * len(terms) > TUNING.automaton_steps:
         return
     cells = [
         _Edge(state, letter, targets[cell], costs[cell])

@@ -15,11 +15,7 @@ from math import prod
 
 from turbo_fzn.bounds.lp.relaxation import Affine, collect
 from turbo_fzn.bounds.rows.linearizer import Linearizer
-
-MOST_VARIABLES = 4  # of an equation that makes an index of some of them: an array of three dimensions
-MOST_TOGETHER = 2_000  # values of those
-MOST_IN_ALL = 200_000
-MOST_PRODUCTS = 50_000  # that rows of products are made of
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 Products = dict[tuple[int, int], Affine]  # of the values of two variables, the truth that they have these
 
@@ -28,13 +24,13 @@ def add_places(m: Linearizer) -> None:
     """The rows of all indices that equations make."""
     groups = [{term.column for term in terms} for terms in m.distinct]
     met: dict[tuple[int, int], Products] = {}
-    left = MOST_IN_ALL
+    left = TUNING.index_values_in_all
     for factors, terms, k in m.places:
         entries, constant = collect(zip(factors, terms))
         sizes = {column: m.domain(column).size for column in entries}
         index = max(sizes, key=sizes.__getitem__, default=-1)
         size = prod(sizes.values()) // max(sizes.get(index, 0), 1)
-        if len(entries) < 3 or abs(entries[index]) != 1 or size > min(left, MOST_TOGETHER):
+        if len(entries) < 3 or abs(entries[index]) != 1 or size > min(left, TUNING.index_values):
             continue
         left -= size
         sign = entries.pop(index)
@@ -42,7 +38,7 @@ def add_places(m: Linearizer) -> None:
         literals = _add_index(m, Affine(index, sign, 0), entries, k - constant, are_distinct)
         if are_distinct and len(entries) == 2:
             met[min(entries), max(entries)] = literals if min(entries) == next(iter(entries)) else _transposed(literals)
-    if sum(map(len, met.values())) <= MOST_PRODUCTS:
+    if sum(map(len, met.values())) <= TUNING.index_products:
         for group in groups:
             _add_products(m, {pair: literals for pair, literals in met.items() if group.issuperset(pair)})
 

@@ -20,10 +20,10 @@ from turbo_fzn.bounds.rows.capacity_cuts import add_loads
 from turbo_fzn.bounds.rows.cliques import groups, merge_pairs
 from turbo_fzn.bounds.rows.linearizer import Linearizer, Stopped
 from turbo_fzn.bounds.rows.thresholds import add_thresholds
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.read.model import Constraint, Model, Ref
 
 SENSES = {"minimize": 1, "maximize": -1}
-MOST_ENTRIES = 4_000_000  # in all rows; a larger relaxation would not be solved in time
 
 FORMS = logical.FORMS | nonlinear.FORMS | counting.FORMS | flows.FORMS | tours.FORMS | energy.FORMS
 LITERALS = {"int_eq_reif": True, "int_ne_reif": False}
@@ -73,7 +73,7 @@ def _add_constraints(m: Linearizer) -> None:
     n_entries = 0
     for constraint in m.model.constraints:
         form = FORMS.get(constraint.name)
-        if form is not None and n_entries < MOST_ENTRIES and not m.stopped():
+        if form is not None and n_entries < TUNING.entries and not m.stopped():
             before = len(m.builder.rows)
             form(m, *constraint.args)
             n_entries += sum(len(entries) for entries, _, _ in m.builder.rows[before:])
@@ -118,7 +118,7 @@ def _find_images(m: Linearizer) -> None:
             k = m.term(constraint.args[2])
             if len(terms) == 2 and k.column < 0:
                 m.encoding.relate(factors[0], terms[0], factors[1], terms[1], k.constant)
-            elif 3 <= len(terms) <= indices.MOST_VARIABLES and k.column < 0:
+            elif 3 <= len(terms) <= TUNING.index_variables and k.column < 0:
                 m.places.append((factors, terms, k.constant))
 
 

@@ -15,6 +15,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.lp.relaxation import Affine, Builder
 from turbo_fzn.bounds.rows.cliques import Conflicts
 from turbo_fzn.bounds.rows.encoding import Encoding
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.lower.globals.table_relation import Relation
 from turbo_fzn.read.model import Index, Model, Ref
 
@@ -22,7 +23,6 @@ Stopped = Callable[[], bool]
 Steps = dict[int, list[tuple[int, int]]]  # for each column x: (y, k) of the rows y - x >= k
 
 LITERAL_TYPES = frozenset((int, bool))
-SMALL_DOMAIN = 12
 
 
 class Task(NamedTuple):
@@ -86,7 +86,7 @@ class Linearizer:
 
     def is_small(self, term: Affine) -> bool:
         """Whether the term has few enough values that each may get a column."""
-        return term.column >= 0 and self.domain(term.column).size <= SMALL_DOMAIN
+        return term.column >= 0 and self.domain(term.column).size <= TUNING.small_values
 
     def differ(self, x: Affine, y: Affine, k: int) -> None:
         """Records x - y != k; linearise.py adds what follows from it at the end."""

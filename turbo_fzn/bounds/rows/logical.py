@@ -12,6 +12,7 @@ from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.bounds.lp.relaxation import TRUE, Affine, negation
 from turbo_fzn.bounds.rows.linearizer import Linearizer
 from turbo_fzn.bounds.rows.thresholds import at_most, imply_at_most, imply_member
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.predicates.signature import SUFFIXES
 
 Form = Callable[..., Any]
@@ -93,17 +94,12 @@ def _different_reified(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
         _equal_by_values(m, first, second, literal)
 
 
-MOST_VALUES = 64
-MOST_SPLIT = 4_000  # values of all equations together, beyond those of few values
-FEW_VALUES = 16
-
-
 def _equal_by_values(m: Linearizer, first: Affine, second: Affine, literal: Affine) -> None:
     """The rows of literal = (x = y) for each value: two of the truths x = v, y = v and `literal` imply the third."""
     shared = m.domain(first.column) & m.domain(second.column)
     size = max(m.domain(first.column).size, m.domain(second.column).size)
     m.n_split += size
-    if size > (FEW_VALUES if m.n_split > MOST_SPLIT else MOST_VALUES):
+    if size > (TUNING.split_few if m.n_split > TUNING.split_in_all else TUNING.split_values):
         return
     for value in shared:
         here, there = m.encoding.equals(first, value), m.encoding.equals(second, value)

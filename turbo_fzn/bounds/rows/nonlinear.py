@@ -12,12 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.bounds.lp.relaxation import LARGEST_SIDE, Affine, collect
+from turbo_fzn.bounds.lp.relaxation import Affine, collect
+from turbo_fzn.bounds.lp.tuning import TUNING as LP
 from turbo_fzn.bounds.rows.linearizer import Linearizer
-
-LEAST_EXCESS = 0.01
-LARGEST_ROOT = 2**25  # its square still fits the side of a row
-MOST_CHOICES = 256  # of an element constraint
+from turbo_fzn.bounds.rows.tuning import TUNING
 
 
 def finite(low: int, high: int) -> bool:
@@ -67,12 +65,12 @@ class _Square(NamedTuple):
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
         """(entries, side, excess) of the line at the integers around x, if the point (float [n]) violates it."""
         below = floor(_value_at(self.x, values))
-        if abs(below) >= LARGEST_ROOT:
+        if abs(below) >= TUNING.root:
             return
         entries, constant = collect([(2 * below + 1, self.x), (-1, self.product)])
         side = below * (below + 1) - constant
         excess = sum(factor * values[column] for column, factor in entries.items()) - side
-        if entries and excess > LEAST_EXCESS and abs(side) <= LARGEST_SIDE:
+        if entries and excess > TUNING.excess and abs(side) <= LP.side:
             yield entries, side, float(excess)
 
 
@@ -150,7 +148,7 @@ def element(m: Linearizer, i: Any, members: Any, z: Any) -> None:
         m.builder.add([*terms, (-1, result)], 0, 0)
         if m.is_named(result) or m.is_small(result):
             _name_values(m, index, chosen, result)
-    elif len(chosen) <= MOST_CHOICES:
+    elif len(chosen) <= TUNING.choices:
         choose(m, chosen, result)
         if index.column >= 0:
             m.reads.setdefault(tuple(array), {})[index.column] = result

@@ -16,10 +16,10 @@ import numpy as np
 from turbo_fzn.bounds.lp.relaxation import FALSE, Affine, collect, negation
 from turbo_fzn.bounds.rows.counting import values_of
 from turbo_fzn.bounds.rows.linearizer import Linearizer
+from turbo_fzn.bounds.rows.tuning import TUNING
 
-THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-MOST_NODES = 250
-LEAST_EXCESS = 0.01
+# Arcs above each of these weights connect a part of a tour.
+THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # formula: tenths
 
 
 class Tour(NamedTuple):
@@ -40,7 +40,7 @@ class Tour(NamedTuple):
                 seen.add(inside.tobytes())
                 entries, constant = collect(self.inequality(inside, weights))
                 excess = sum(value * values[column] for column, value in entries.items()) + constant
-                if entries and excess > LEAST_EXCESS:
+                if entries and excess > TUNING.excess:
                     yield entries, -constant, float(excess)
 
     def weights(self, values: np.ndarray) -> np.ndarray:
@@ -125,7 +125,7 @@ def tour(loops: bool) -> Callable[..., None]:
     def form(m: Linearizer, x: Any, first: Any) -> None:
         terms, start = m.array(x), m.term(first).constant
         m.distinct.append(terms)
-        truths = values_of(m, terms) if 1 < len(terms) <= MOST_NODES else None
+        truths = values_of(m, terms) if 1 < len(terms) <= TUNING.tour_nodes else None
         if truths is None:
             return
         arcs = {

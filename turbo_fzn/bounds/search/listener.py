@@ -12,7 +12,7 @@ import numpy as np
 
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 
-NO_SOLUTION = 2**63 - 1  # larger than any bound
+NO_SOLUTION = 2**63 - 1  # format: larger than any bound
 
 Store = tuple[np.ndarray, np.ndarray]  # lower and upper bounds
 

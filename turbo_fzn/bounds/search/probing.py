@@ -18,16 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from turbo_fzn.bounds.lp.relaxation import LARGEST_COEFFICIENT, LARGEST_SIDE, Relaxation
+from turbo_fzn.bounds.lp.relaxation import Relaxation
+from turbo_fzn.bounds.lp.tuning import TUNING as LP
 from turbo_fzn.bounds.search.listener import RootListener
-
-MOST_PROBES = 2000
-MOST_WORK = 10**7  # columns looked at, in all probes
-MOST_SECONDS = 1.0  # of work
-MOST_CELLS = 2 * 10**6  # implied bounds that are kept
-LEAST_EXCESS = 0.01
-MOST_CUTS = 100  # at a point
-PROBE_SECONDS = 2e-4  # an estimate
+from turbo_fzn.bounds.search.tuning import TUNING
 
 
 class Implied(NamedTuple):
@@ -45,7 +39,7 @@ class Implied(NamedTuple):
     def violated(self, values: np.ndarray) -> Iterator[tuple[float, int]]:
         """(excess, place of the column) of the rows that the point (float [n]) violates."""
         excess = self.base + values[self.truths] @ self.gains - self.sign * values[self.columns]
-        for place in np.flatnonzero(excess > LEAST_EXCESS).tolist():
+        for place in np.flatnonzero(excess > TUNING.implied_excess).tolist():
             yield float(excess[place]), place
 
     def row(self, place: int) -> tuple[dict[int, int], int]:
@@ -68,7 +62,7 @@ class Implications:
             for number, family in enumerate(self.families)
             for excess, place in family.violated(values)
         ]
-        for excess, number, place in sorted(found, reverse=True)[:MOST_CUTS]:
+        for excess, number, place in sorted(found, reverse=True)[: TUNING.implied_cuts]:
             yield *self.families[number].row(place), excess
 
 
@@ -88,20 +82,20 @@ def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upp
     began = listener.work_time()
 
     def is_over() -> bool:
-        return listener.is_done() or listener.work_time() - began > MOST_SECONDS
+        return listener.is_done() or listener.work_time() - began > TUNING.root_probing_seconds
 
-    n_left = min(MOST_PROBES, MOST_WORK // max(relaxation.n_columns, 1))
+    n_left = min(TUNING.root_probes, TUNING.root_probe_work // max(relaxation.n_columns, 1))
     for column, truths in sorted(truths_of.items(), key=lambda item: len(item[1])):
         n_left -= len(truths)
         n_cells = sum(family.gains.size for family in families)
-        if n_left < 0 or n_cells > MOST_CELLS or is_over():
+        if n_left < 0 or n_cells > TUNING.implied_bounds or is_over():
             break
         raised: dict[int, Changes] = {}
         lowered: dict[int, Changes] = {}
         for truth in truths.values():
             if is_over():  # a truth that is not tried gains nothing
                 break
-            listener.account(PROBE_SECONDS)
+            listener.account(TUNING.probe_estimate_seconds)
             low = lower.copy()
             low[truth] = 1
             box = listener.narrow(low, upper.copy())
@@ -126,11 +120,11 @@ def family_of(implied: dict[int, Changes], own: np.ndarray, bounds: np.ndarray, 
     bounds: int64 [n], the least values of sign * z."""
     touched = [columns for columns, _ in implied.values()]
     columns = np.setdiff1d(np.concatenate(touched), own) if touched else own[:0]
-    columns = columns[np.abs(bounds[columns]) <= LARGEST_SIDE]
+    columns = columns[np.abs(bounds[columns]) <= LP.side]
     gains = np.zeros((len(implied), len(columns)), np.int64)
     for row, (changed, by) in zip(gains, implied.values()):
         known = np.isin(changed, columns)
         row[np.searchsorted(columns, changed[known])] = by[known]
-    small = gains.max(axis=0, initial=0) <= LARGEST_COEFFICIENT
+    small = gains.max(axis=0, initial=0) <= LP.coefficient
     if small.any():
         yield Implied(np.array(list(implied)), columns[small], bounds[columns[small]], gains[:, small], sign)

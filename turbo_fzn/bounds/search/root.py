@@ -12,19 +12,8 @@ from turbo_fzn.bounds.prove.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.prove.farkas import refute
 from turbo_fzn.bounds.search.listener import NO_SOLUTION, RootListener
 from turbo_fzn.bounds.search.probing import probe
-from turbo_fzn.bounds.search.tree import NODE_SECONDS, is_integral
-
-MOST_ROUNDS = 50
-MOST_CUTS = 80  # of a round
-MOST_TABLEAU_ROWS = 80
-IDLE_ROUNDS = 4  # without a gain, after which cutting ends
-LEAST_GAIN = 0.005  # of a round that is not idle, as a part of the gain of all rounds
-CUT_SECONDS = 6.0
-MOST_REASONS = 12  # cuts that are passed on to learners
-ROUND_SECONDS, ROW_SECONDS = 0.005, 2e-5  # estimates for a round of cuts, and for each row in it
-HALF_SECONDS = 1e-4  # an estimate for the zero-half cuts of a round, for each row
-LEAST_CLOSED = 0.05  # of the gap, by cuts that stay
-TRIAL_ROUNDS = 3  # of cuts that a tree has to be beaten by; the first half of the way must be behind them then
+from turbo_fzn.bounds.search.tree import is_integral
+from turbo_fzn.bounds.search.tuning import TUNING
 
 
 class Root:
@@ -56,7 +45,7 @@ class Root:
         self.program.restrict(*(self.without_cutoff() if self.value == -np.inf else box))
         answer = self.program.solve()
         self.prove(answer)
-        self.listener.account(NODE_SECONDS)
+        self.listener.account(TUNING.node_estimate_seconds)
         if answer.outcome is not Outcome.OPTIMAL or not np.all(np.isfinite(answer.values)):
             return None
         self.value = self.relaxation.sense * float(answer.values[self.relaxation.objective])
@@ -116,7 +105,7 @@ class Root:
             self.relaxation.separators = (*own, implied)
         self.cut_in_rounds(-NO_SOLUTION, deep=False)
         best = self.listener.best
-        if best < NO_SOLUTION and self.value - first < LEAST_CLOSED * (best - first):
+        if best < NO_SOLUTION and self.value - first < TUNING.closed_part * (best - first):
             self.relaxation.separators = own
             self.drop_cuts(self.relaxation.rows)
 
@@ -140,28 +129,28 @@ class Root:
         began, idle = self.listener.now(), 0
         answer = self.settle()
         first = self.value
-        for number in range(MOST_ROUNDS):
-            if answer is None or self.listener.is_done() or idle == IDLE_ROUNDS:
+        for number in range(TUNING.root_rounds):
+            if answer is None or self.listener.is_done() or idle == TUNING.idle_rounds:
                 return
             before = self.value
-            if number == TRIAL_ROUNDS and before - first < (goal - first) / 2:
+            if number == TUNING.trial_rounds and before - first < (goal - first) / 2:
                 return
-            if self.listener.now() - began > CUT_SECONDS or not self.add_cuts(answer, deep):
+            if self.listener.now() - began > TUNING.cut_seconds or not self.add_cuts(answer, deep):
                 return
             answer = self.settle()
-            idle = idle + 1 if self.value - before < LEAST_GAIN * max(self.value - first, 1e-6) else 0
+            idle = idle + 1 if self.value - before < TUNING.round_gain * max(self.value - first, 1e-6) else 0
 
     def add_cuts(self, answer: Answer, deep: bool) -> bool:
         """Adds the deepest cuts at the answer's point. Returns whether there were any."""
         cutter = Cutter(self.rows, self.lower, self.upper, answer.values)
-        self.listener.account(ROUND_SECONDS + ROW_SECONDS * len(self.rows))
-        found = [*cutter.of_rows(), *cutter.of_tableau(self.program, MOST_TABLEAU_ROWS)]
+        self.listener.account(TUNING.round_estimate_seconds + TUNING.row_estimate_seconds * len(self.rows))
+        found = [*cutter.of_rows(), *cutter.of_tableau(self.program, TUNING.tableau_rows)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
         if deep:
-            self.listener.account(HALF_SECONDS * len(self.rows))
+            self.listener.account(TUNING.half_estimate_seconds * len(self.rows))
             found += cutter.of_halves()
         found += of_separators((self.relaxation.conflicts, *self.relaxation.separators), answer.values)
-        chosen = select(found, MOST_CUTS)
+        chosen = select(found, TUNING.root_cuts)
         if chosen:
             self.drop_slack_cuts(answer)
             self.n_cuts += len(chosen)
@@ -174,7 +163,7 @@ class Root:
         """Drops the cuts that do not help to prove the bound, when there are many."""
         slack = np.abs(answer.duals) < 1e-9
         slack[: self.n_kept] = False
-        if slack.sum() > MOST_CUTS:
+        if slack.sum() > TUNING.root_cuts:
             self.program.remove(np.flatnonzero(slack))
             self.replace(self.rows.select(~slack))
 
@@ -186,7 +175,7 @@ class Root:
         self.listener.reason(multipliers, rows, self.lower, self.upper, "root")
         of_cuts = np.abs(multipliers)
         of_cuts[: len(self.relaxation.rows)] = 0
-        for cut in np.argsort(-of_cuts, kind="stable")[:MOST_REASONS].tolist():
+        for cut in np.argsort(-of_cuts, kind="stable")[: TUNING.root_reasons].tolist():
             if of_cuts[cut]:
                 alone = np.zeros(len(rows), np.int64)
                 alone[cut] = np.sign(multipliers[cut])

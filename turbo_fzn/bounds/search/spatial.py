@@ -27,11 +27,8 @@ from turbo_fzn.bounds.reals.certificate import FAR, is_refuted, limits, prove
 from turbo_fzn.bounds.reals.elimination import reaches_far
 from turbo_fzn.bounds.reals.envelopes import Box, Envelopes, real_variables
 from turbo_fzn.bounds.search.listener import NO_SOLUTION
+from turbo_fzn.bounds.search.tuning import TUNING
 from turbo_fzn.tnf.language import FLOAT_MUL, MUL, TNF
-
-MOST_BYTES = 2**28  # of open boxes
-FRACTIONAL = 1e-6
-MARGIN = 0.1  # the part of an interval at each end in which it is not divided
 
 Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all variables
 
@@ -82,7 +79,7 @@ class Tree:
         return bool(self.open) and (self.stuck is None or self.open[0][0] < self.stuck)
 
     def is_full(self) -> bool:
-        return len(self.open) * self.tnf.n_vars * 16 > MOST_BYTES
+        return len(self.open) * self.tnf.n_vars * 16 > TUNING.box_bytes
 
     def step(self) -> None:
         """Takes the box with the least bound, and replaces it by its parts where it is not closed."""
@@ -131,8 +128,8 @@ class Tree:
         while not self.search.is_done():
             lower, upper = store
             apart = np.where(self.real | (lower == upper), np.inf, np.abs(values - np.rint(values)))
-            v = int(np.where(apart > FRACTIONAL, apart, np.inf).argmin())
-            if not FRACTIONAL < apart[v] < 1:
+            v = int(np.where(apart > TUNING.box_fractional, apart, np.inf).argmin())
+            if not TUNING.box_fractional < apart[v] < 1:
                 return self.search.offer(lower, upper, values)
             nearest, other = sorted(
                 (int(np.floor(values[v])), int(np.ceil(values[v]))), key=lambda n: abs(n - values[v])
@@ -186,10 +183,10 @@ class Tree:
     def cut(self, lower: int, upper: int, v: int, between: tuple[float, float], value: float) -> tuple[int, int]:
         """The upper bound of the lower part and the lower bound of the upper part."""
         if not self.real[v]:
-            below = min(max(int(np.floor(value + FRACTIONAL)), lower), upper - 1)
+            below = min(max(int(np.floor(value + TUNING.box_fractional)), lower), upper - 1)
             return below, below + 1
         low, high = between
-        margin = MARGIN * (high - low)
+        margin = TUNING.box_margin * (high - low)
         code = floats.below(min(max(value, low + margin), high - margin))
         code = min(max(code, lower + 1), upper - 1)
         return code, code
@@ -199,7 +196,7 @@ class Tree:
         integer that is not fixed; None where there is none. `width` (float64 [n]) is the width of the box."""
         lower, upper = store
         apart = np.where(self.real | (lower == upper), 0, np.abs(values - np.rint(values)))
-        if is_point and apart.max(initial=0) > FRACTIONAL:
+        if is_point and apart.max(initial=0) > TUNING.box_fractional:
             return int(apart.argmax())
         factor = self.factor(store, width, values)
         if factor is not None:

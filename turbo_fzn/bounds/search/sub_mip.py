@@ -21,13 +21,7 @@ import numpy as np
 from turbo_fzn.bounds.lp.highs import Outcome, solve_integers
 from turbo_fzn.bounds.search.listener import RootListener, Store
 from turbo_fzn.bounds.search.root import Root
-
-SECONDS, MOST_SECONDS = 2.0, 8.0  # of a program; HiGHS hardly looks at a stop in between
-PART, LEAST_PART = 0.2, 0.02  # of the truths that are released
-LARGER, SMALLER = 1.3, 0.7
-MOST_REST = 32  # times as long as the program, after several in vain
-MOST_ENTRIES = 1_000_000  # of a relaxation; larger ones would not be solved in time
-LONGEST_ROW = 30  # entries of a row that connects truths: longer ones connect all with all
+from turbo_fzn.bounds.search.tuning import TUNING
 
 
 class NearListener(RootListener, Protocol):
@@ -51,7 +45,7 @@ class Near:
         self.root, self.relaxation, self.listener = root, root.relaxation, listener
         self.are_truths = (self.relaxation.lower == 0) & (self.relaxation.upper == 1)
         self.random = np.random.default_rng(seed)
-        self.part, self.seconds = PART, SECONDS
+        self.part, self.seconds = TUNING.released_part, TUNING.sub_mip_seconds
         self.kept = np.empty(0, np.int64)  # the truths near which the last program was that released none
         self.may_keep = True  # the last program released some
         self.goes_on = False  # the last one released none, and was successful to the end of its time
@@ -61,7 +55,7 @@ class Near:
 
     def is_worth_it(self) -> bool:
         """Whether programs are small enough, and have truths to keep."""
-        return len(self.relaxation.rows.values) <= MOST_ENTRIES and bool(np.any(self.are_truths))
+        return len(self.relaxation.rows.values) <= TUNING.sub_mip_entries and bool(np.any(self.are_truths))
 
     def is_due(self) -> bool:
         return self.listener.now() >= self.next
@@ -75,7 +69,7 @@ class Near:
         began = self.listener.work_time()
         self.failures = 0 if self.look(self.point) else self.failures + 1
         spent = self.listener.work_time() - began
-        rest = min(2**self.failures, MOST_REST) if self.failures else 0
+        rest = min(2**self.failures, TUNING.sub_mip_rest) if self.failures else 0
         self.next = self.listener.now() + rest * spent
 
     def look(self, point: Store) -> bool:
@@ -90,11 +84,13 @@ class Near:
         found, is_late = self.listener.n_found > before, outcome is Outcome.UNFINISHED
         if keeps:
             self.kept, self.goes_on = truths, is_late and found
-            self.seconds = min(2 * self.seconds, MOST_SECONDS) if is_late and not found else self.seconds
+            self.seconds = (
+                min(2 * self.seconds, TUNING.longest_sub_mip_seconds) if is_late and not found else self.seconds
+            )
         elif not is_late:
-            self.part = min(LARGER * self.part, 1.0)
+            self.part = min(TUNING.part_growth * self.part, 1.0)
         elif not found:
-            self.part = max(SMALLER * self.part, LEAST_PART)
+            self.part = max(TUNING.part_decay * self.part, TUNING.least_released_part)
         self.may_keep = not keeps
         return found
 
@@ -154,7 +150,7 @@ class Near:
     def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(start, columns, first, rows): the short rows' columns, row by row, and the rows of each column, which are
         rows[first[c]] up to rows[first[c + 1] - 1]."""
-        short = self.relaxation.rows.select(np.diff(self.relaxation.rows.start) <= LONGEST_ROW)
+        short = self.relaxation.rows.select(np.diff(self.relaxation.rows.start) <= TUNING.connecting_row)
         rows = np.repeat(np.arange(len(short)), np.diff(short.start))
         counts = np.bincount(short.columns, minlength=self.relaxation.n_columns)
         order = np.argsort(short.columns, kind="stable")

@@ -26,18 +26,7 @@ from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.prove.certificate import Certificate, Certifier, fix
 from turbo_fzn.bounds.prove.farkas import refute
 from turbo_fzn.bounds.search.listener import NO_SOLUTION, Listener
-
-FRACTIONAL = 1e-5
-MOST_BYTES = 2**28  # of open nodes
-MOST_ROUNDS = 4  # of a node: a linear program and cuts; those of the last round help its children only
-MOST_CUTS = 2000  # of the whole tree
-MOST_CUTS_AT_ONCE = 20
-MOST_PROBES = 8  # of a node
-RELIABLE = 2  # gains of a column on each side, and it is probed no more
-PROBE_ITERATIONS = 100
-PROBE_SECONDS = 0.05  # of work, of one side: an iteration of a large program takes long
-MOST_GAIN = 1e15  # more is none
-NODE_SECONDS = 3e-4  # an estimate for a node without its linear program
+from turbo_fzn.bounds.search.tuning import TUNING
 
 
 @dataclass
@@ -81,7 +70,7 @@ class Tree:
         return bool(self.open) and (self.least_point is None or self.open[0][0] < self.least_point)
 
     def is_full(self) -> bool:
-        return len(self.open) * (self.relaxation.n_columns + len(self.certifier.rows)) > MOST_BYTES
+        return len(self.open) * (self.relaxation.n_columns + len(self.certifier.rows)) > TUNING.tree_bytes
 
     def step(self) -> None:
         """Takes the node with the least bound, and replaces it by its children where it is not closed."""
@@ -89,7 +78,7 @@ class Tree:
         if self.is_cut_off(node.bound):
             return
         self.n_nodes += 1
-        self.listener.account(NODE_SECONDS)
+        self.listener.account(TUNING.node_estimate_seconds)
         box = self.listener.narrow(*self.box(node))
         if box is None:
             return
@@ -98,7 +87,7 @@ class Tree:
         if node.basis is not None:
             self.program.start_from(node.basis)
         bound = node.bound
-        for _ in range(MOST_ROUNDS):
+        for _ in range(TUNING.node_rounds):
             answer = self.program.solve()
             certificate = self.certify(answer, lower, upper)
             if certificate is not None and answer.outcome is Outcome.INFEASIBLE:
@@ -122,9 +111,13 @@ class Tree:
 
     def add_cuts(self, answer: Answer) -> bool:
         """Adds the deepest cuts of the separators at the answer's point. Returns whether there were any."""
-        if answer.outcome is not Outcome.OPTIMAL or self.n_cuts >= MOST_CUTS or not np.all(np.isfinite(answer.values)):
+        if (
+            answer.outcome is not Outcome.OPTIMAL
+            or self.n_cuts >= TUNING.tree_cuts
+            or not np.all(np.isfinite(answer.values))
+        ):
             return False
-        chosen = select(list(of_separators(self.relaxation.separators, answer.values)), MOST_CUTS_AT_ONCE)
+        chosen = select(list(of_separators(self.relaxation.separators, answer.values)), TUNING.node_cuts)
         if chosen:
             self.n_cuts += len(chosen)
             rows = LinearRows.of(chosen)
@@ -169,7 +162,7 @@ class Tree:
 
     def count(self, side: int, column: int, gain: float, distance: float) -> None:
         """Records a gain in the bound from moving the column by this distance on a side."""
-        if 0 <= gain < MOST_GAIN:
+        if 0 <= gain < TUNING.largest_gain:
             self.gains[side, column] += gain / distance
             self.counts[side, column] += 1
 
@@ -182,7 +175,7 @@ class Tree:
         for side, ends in ((0, upper), (1, lower)):
             end, ends[column] = int(ends[column]), below + side
             self.program.restrict(lower, upper)
-            answer = self.program.look(PROBE_ITERATIONS, self.listener.work_time, PROBE_SECONDS)
+            answer = self.program.look(TUNING.branch_iterations, self.listener.work_time, TUNING.branch_probe_seconds)
             if answer.outcome is Outcome.INFEASIBLE or len(answer.values):
                 gain = most if answer.outcome is Outcome.INFEASIBLE else min(self.objective(answer) - before, most)
                 self.count(side, column, gain, abs(float(values[column]) - below - side))
@@ -210,10 +203,10 @@ class Tree:
             self.least_point = bound if self.least_point is None else min(bound, self.least_point)
             return
         value = float(values[column])
-        below = int(np.clip(np.floor(value + FRACTIONAL), lower[column], upper[column] - 1))
+        below = int(np.clip(np.floor(value + TUNING.fractional), lower[column], upper[column] - 1))
         for side, low, high in ((0, int(lower[column]), below), (1, below + 1, int(upper[column]))):
             distance = value - below if side == 0 else below + 1 - value
-            divided = (column, side, distance, before) if basis is not None and distance > FRACTIONAL else None
+            divided = (column, side, distance, before) if basis is not None and distance > TUNING.fractional else None
             self.push(Node(bound, (*changes, (column, low, high)), basis, divided))
 
     def choose(
@@ -222,15 +215,15 @@ class Tree:
         """The fractional column of the best expectations that is best after a probe; else the narrowest that is not
         fixed; None where all are fixed."""
         above = values - np.floor(values)
-        candidates = np.flatnonzero((above > FRACTIONAL) & (above < 1 - FRACTIONAL) & (lower < upper))
+        candidates = np.flatnonzero((above > TUNING.fractional) & (above < 1 - TUNING.fractional) & (lower < upper))
         if len(candidates) == 0:
             free = np.flatnonzero(lower < upper)
             return int(free[np.argmin((upper.astype(float) - lower)[free])]) if len(free) else None
         score = self.score(candidates, above[candidates])
-        likely = candidates[np.argsort(-score, kind="stable")[:MOST_PROBES]]
+        likely = candidates[np.argsort(-score, kind="stable")[: TUNING.branch_probes]]
         before = self.listener.work_time()
         for column in likely.tolist():
-            if self.counts[:, column].min() < RELIABLE:
+            if self.counts[:, column].min() < TUNING.reliable:
                 probe(column)
         self.probing += self.listener.work_time() - before
         return int(likely[np.argmax(self.score(likely, above[likely]))])
@@ -248,4 +241,4 @@ def _know_nothing(column: int) -> None:
 
 
 def is_integral(values: np.ndarray) -> bool:
-    return bool(np.all(np.abs(values - np.rint(values)) <= FRACTIONAL))
+    return bool(np.all(np.abs(values - np.rint(values)) <= TUNING.fractional))

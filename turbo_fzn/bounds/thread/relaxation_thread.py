@@ -27,6 +27,7 @@ from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.prove.reasons import reason_of
 from turbo_fzn.bounds.search.listener import NO_SOLUTION, Store
 from turbo_fzn.bounds.thread.boxes import Boxes, RealBoxes
+from turbo_fzn.bounds.thread.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
@@ -35,18 +36,6 @@ if TYPE_CHECKING:
     from turbo_fzn.bounds.search.tree import Tree
 
 log = logging.getLogger("turbo_fzn")
-
-HEAD_START_SECONDS = 0.05  # an easy model is solved by then, without a linear program or the import of its library
-LOOK_SECONDS = 0.002  # between two looks whether it is over meanwhile: who ends the search waits for as long
-END_SECONDS = 0.2
-LAST_SECONDS = 10.0  # for all threads, at the end of the interpreter
-PATIENCE_SECONDS = 4.0  # of processor time, which nodes of branch and bound get in any case; probes come beside
-REST_SECONDS = 0.05
-SUGGESTION_SECONDS = 0.1
-REASON_SECONDS = 0.05  # between two inequalities of nodes for learners
-PROBING_SECONDS = 8.0  # of probes, at most, which do not count
-SMALL_TREE, SMALL_SECONDS = 100, 1.0  # nodes and work of a tree that ends before more cuts of the root would pay
-HOPE = 20  # the bound is expected to rise at most this many times as far as it has risen
 
 
 def _nothing() -> None:
@@ -76,7 +65,7 @@ _begun: weakref.WeakSet[Bounder] = weakref.WeakSet()
 def _end_all() -> None:
     """Ends the threads before the interpreter ends, which would unwind one in a callback of HiGHS through C++ code:
     that aborts the process. The command leaves otherwise (process/leaving.py)."""
-    last = time.monotonic() + LAST_SECONDS
+    last = time.monotonic() + TUNING.last_seconds
     bounders = [bounder for bounder in _begun if bounder.thread.is_alive()]  # none in a child
     for bounder in bounders:
         bounder.stop()
@@ -122,14 +111,14 @@ class Bounder(ABC):
         self.stopped = True
 
     def join(self) -> None:
-        """Waits at most END_SECONDS: a linear program does not look at the request before its first iteration."""
+        """Waits at most `end_seconds`: a linear program does not look at the request before its first iteration."""
         if self.thread.ident is not None:  # else the search has failed before
-            self.thread.join(END_SECONDS)
+            self.thread.join(TUNING.end_seconds)
 
     def _begin(self) -> None:
-        begin = time.monotonic() + HEAD_START_SECONDS
+        begin = time.monotonic() + TUNING.head_start_seconds
         while not self.stopped and time.monotonic() < begin:  # no lock: a signal handler may call `stop`
-            time.sleep(LOOK_SECONDS)
+            time.sleep(TUNING.look_seconds)
         if not self.stopped:
             self.run(stays=True)
 
@@ -169,10 +158,10 @@ class Bounder(ABC):
 
     def divide(self, tree: _Divided, at_length: Callable[[], None] = _nothing) -> None:
         """Runs the steps of a branch and bound until it is done, full or hopeless. `at_length` is called once, after
-        the first SMALL_TREE nodes or SMALL_SECONDS."""
+        the first `small_tree` nodes or `small_tree_seconds`."""
         self.first, self.divided = self.bound, self.work_time()
         while not self.is_done() and tree.can_rise() and not tree.is_full() and not self.is_hopeless(tree.probing):
-            if tree.n_nodes >= SMALL_TREE or self.work_time() - self.divided > SMALL_SECONDS:
+            if tree.n_nodes >= TUNING.small_tree or self.work_time() - self.divided > TUNING.small_tree_seconds:
                 before = self.work_time()
                 at_length()
                 at_length = _nothing
@@ -190,17 +179,17 @@ class Bounder(ABC):
     def rest(self) -> None:
         """Sleeps until the thread has used no more than its share of the time."""
         while not self.stopped and self.work_time() - self.worked > self.share * (self.now() - self.began):
-            time.sleep(REST_SECONDS)
+            time.sleep(TUNING.rest_seconds)
 
     def is_hopeless(self, probing: float) -> bool:
         """Whether the bound rises so slowly that the processor is of more use to the search. Seconds of probes do not
         count: most fall into the first nodes, and the nodes after these have the use of them."""
-        seconds = self.work_time() - self.divided - min(probing, PROBING_SECONDS)
-        return seconds > PATIENCE_SECONDS and self.rises_slowly()
+        seconds = self.work_time() - self.divided - min(probing, TUNING.free_probing_seconds)
+        return seconds > TUNING.tree_seconds and self.rises_slowly()
 
     def rises_slowly(self) -> bool:
         """Whether the bound of branch and bound is not expected to reach the best solution."""
-        return self.best < NO_SOLUTION and self.best - self.bound > HOPE * (self.bound - self.first)
+        return self.best < NO_SOLUTION and self.best - self.bound > TUNING.hope * (self.bound - self.first)
 
     def publish(self, bound: int) -> None:
         """Takes a bound of sense * objective that holds for all solutions better than the best known."""
@@ -281,7 +270,7 @@ class Beside(Bounder):
             if self.near.is_due():
                 self.near.look_again()
             self.rest()
-            time.sleep(REST_SECONDS)
+            time.sleep(TUNING.rest_seconds)
 
     def take_point(self) -> Store | None:
         return self.boxes.take_point()
@@ -302,14 +291,14 @@ class Beside(Bounder):
         return narrower
 
     def suggest(self, values: np.ndarray) -> None:
-        """Passes a linear program's point (float [n]) to the search, at most once in SUGGESTION_SECONDS."""
+        """Passes a linear program's point (float [n]) to the search, at most once in `suggestion_seconds`."""
         now = self.now()
-        if now - self.suggested > SUGGESTION_SECONDS:
+        if now - self.suggested > TUNING.suggestion_seconds:
             self.suggested = now
             self.boxes.suggest(values)
 
     def wants_reason(self) -> bool:
-        return self.now() - self.reasoned > REASON_SECONDS
+        return self.now() - self.reasoned > TUNING.reason_seconds
 
     def reason(
         self, multipliers: np.ndarray, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, name: str = ""

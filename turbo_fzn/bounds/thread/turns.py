@@ -17,12 +17,10 @@ from turbo_fzn.bounds.lp.relaxation import Relaxation
 from turbo_fzn.bounds.search.listener import NO_SOLUTION
 from turbo_fzn.bounds.thread.boxes import Boxes
 from turbo_fzn.bounds.thread.relaxation_thread import Beside
+from turbo_fzn.bounds.thread.tuning import TUNING
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.search.root import Root
-
-TURN_SECONDS = 0.05
-LOOK_SECONDS = 0.1  # between two looks at `stopped`
 
 
 class BesideInTurns(Beside):
@@ -41,8 +39,8 @@ class BesideInTurns(Beside):
         self.moved = threading.Condition()
         self.reached = 0.0  # the end of the last turn of the search
         self.heard = NO_SOLUTION  # the best solution at that time
-        self.clock = TURN_SECONDS  # the search has a head start
-        self.declared = TURN_SECONDS  # nothing is delivered to a search whose clock is before this
+        self.clock = TUNING.turn_seconds  # the search has a head start
+        self.declared = TUNING.turn_seconds  # nothing is delivered to a search whose clock is before this
         self.spent = 0.0
 
     # ---- called by the search
@@ -92,13 +90,13 @@ class BesideInTurns(Beside):
         self.declared = max(self.declared, self.clock)
         with self.moved:
             while not self.stopped and self.reached < self.declared:
-                self.moved.wait(LOOK_SECONDS)
+                self.moved.wait(TUNING.stop_look_seconds)
             if self.stopped:
                 return
             self.clock = self.reached
             self.tell(self.heard)
             self.deliver()
-            self.declared = self.reached + TURN_SECONDS
+            self.declared = self.reached + TUNING.turn_seconds
 
     def account(self, seconds: float) -> None:
         self.spent += seconds

@@ -9,8 +9,7 @@ import numpy as np
 
 from turbo_fzn.engine.abi.abi import METHODS, N_DEPTHS, Common, DepthCounts, MethodBook
 from turbo_fzn.engine.abi.records import CACHE_LINE, align, fields_of, offset
-
-FIRST_SHARE = 40000  # of SHARE_UNIT: the share of variables that neighbourhoods fix at first
+from turbo_fzn.engine.tuning import TUNING
 
 
 def line_aligned(size: int) -> np.ndarray:
@@ -32,7 +31,7 @@ def first_books() -> np.ndarray:
     """The books (int64 [methods, words]) at the start of a run."""
     books = line_aligned(len(METHODS) * ctypes.sizeof(MethodBook)).view(np.int64).reshape(len(METHODS), -1)
     start = offset(MethodBook, "share") // 4
-    books.view(np.int32)[:, start : start + 8] = FIRST_SHARE
+    books.view(np.int32)[:, start : start + 8] = TUNING.first_share
     return books
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from cuda.bindings import driver as api
 
-LONGEST_NAME = 256  # of a device, in bytes
+LONGEST_NAME = 256  # format: of a device, in bytes
 
 
 class Error(Exception):

@@ -25,9 +25,9 @@ from turbo_fzn.engine.cuda import wake
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.library import check_digest
 from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
-PATIENCE_SECONDS = 2.0  # of an orderly exit, for makers at work
 makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
 _thread = threading.local()  # its `context` is the one that is current there
 
@@ -119,7 +119,7 @@ class Context:
         Frees neither while another thread is making an engine."""
         leave()
         for maker in (others := [thread for thread in makers if thread is not threading.current_thread()]):
-            maker.join(PATIENCE_SECONDS)
+            maker.join(TUNING.driver_patience_seconds)
         if not any(maker.is_alive() for maker in others):
             self.kernels.clear()
             self.modules.clear()

@@ -44,10 +44,10 @@ from turbo_fzn.engine.parcels import Parcels
 from turbo_fzn.engine.ring import Ring
 from turbo_fzn.engine.root import close_holes
 from turbo_fzn.engine.toolchain import compiler
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
-WORKSPACE_SHARE = 0.7  # of the free device memory
+NON_BLOCKING = 1  # format: CU_STREAM_NON_BLOCKING
 
 
 def upload(cuda: Any, array: np.ndarray) -> Any:
@@ -170,7 +170,7 @@ class GpuEngine:
         store = 0 if shape.store_shared else layout.store_bytes
         self.workspace_bytes = align16(layout.stack_bytes + store)
         free, _ = self.cuda.mem_get_info()
-        room = min(int(free * WORKSPACE_SHARE), layout.settings.memory_bytes or free)
+        room = min(int(free * TUNING.workspace_share), layout.settings.memory_bytes or free)
         most = room // self.workspace_bytes
         if most < 1:
             raise EngineError(f"not enough memory on the GPU: a block needs {self.workspace_bytes >> 20} MiB")

@@ -9,17 +9,12 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.abi.aligned import align16
 from turbo_fzn.engine.layout.layout import Layout, Settings
+from turbo_fzn.engine.tuning import TUNING
 
-SHORT_LIST = 256  # the least entries of a propagation list (measured: docs/measurements/tree-search.md)
-MAX_BLOCKS_PER_SM = 32
-GLOBAL_BLOCKS_PER_SM = 8  # for stores in global memory
-LNS_GLOBAL_BLOCKS_PER_SM = 2  # likewise with neighbourhoods: fewer at once, which end sooner, are better
-WARP = 32
-SHARED_GRANULE = 256  # bytes; a block's shared memory is a multiple of it (128 from sm_80 on)
-FLOAT_THREADS = 256  # at most, with real variables: their rows need more registers
-# Where at most so many blocks fit an SM, and so many times as many do without inner links, stores are without them.
-FEW_BLOCKS_PER_SM, FUSED_GAIN = 2, 1.5
-THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # (blocks that fit an SM, at least; threads a block)
+WARP = 32  # format: lanes of a warp
+SHARED_GRANULE = 256  # format: bytes; a block's shared memory is a multiple of it (128 from sm_80 on)
+# Pairs of blocks that fit an SM, at least, and threads a block.
+THREADS_BY_FIT = ((12, 32), (6, 64), (3, 128), (2, 256), (1, 512))  # formula: about as many lanes in each case
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ def pays(fused: Shape, ternary: Shape, sms: int) -> bool:
     """Whether a launch without inner links is to be preferred (measured: docs/measurements/tree-search.md)."""
     if not fused.store_shared or not ternary.store_shared:
         return fused.store_shared
-    return ternary.blocks <= FEW_BLOCKS_PER_SM * sms and fused.blocks >= FUSED_GAIN * ternary.blocks
+    return ternary.blocks <= TUNING.few_blocks_per_sm * sms and fused.blocks >= TUNING.fused_gain * ternary.blocks
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
@@ -56,7 +51,7 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     """
     fixed = STATE_BYTES + here.shared_reserved
     granules = here.shared_per_sm // SHARED_GRANULE
-    least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), SHORT_LIST))
+    least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), TUNING.short_list))
     most_store = here.shared_per_block - STATE_BYTES - least_lists
     shared = settings.store != "global" and layout.store_bytes <= most_store
     if settings.store == "shared" and not shared:
@@ -65,10 +60,11 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     with_rows = settings.model == "shared" and store + layout.rows_bytes <= most_store
     store += layout.rows_bytes if with_rows else 0
     fitting = max(granules // -(-(store + least_lists + fixed) // SHARED_GRANULE), 1)
-    most = MAX_BLOCKS_PER_SM if shared else LNS_GLOBAL_BLOCKS_PER_SM if settings.lns_percent else GLOBAL_BLOCKS_PER_SM
+    in_global = TUNING.lns_global_blocks_per_sm if settings.lns_percent else TUNING.global_blocks_per_sm
+    most = TUNING.blocks_per_sm if shared else in_global
     wanted = min(fitting, most)
     threads = settings.threads or next(t for least, t in THREADS_BY_FIT if wanted >= least)
-    threads = threads if layout.tnf.floats is None else min(threads, FLOAT_THREADS)
+    threads = threads if layout.tnf.floats is None else min(threads, TUNING.float_threads)
     per_warp = -(-registers[shared] * WARP // 256) * 256
     by_registers = here.registers_per_sm // (per_warp * (threads // WARP))
     per_sm = max(min(wanted, by_registers, here.threads_per_sm // threads), 1)

@@ -21,9 +21,9 @@ from functools import lru_cache
 
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.cuda.devices import chosen
+from turbo_fzn.engine.tuning import TUNING
 
 LIBRARY = "libcuda.so.1"
-PATIENCE_SECONDS = 2.0  # of an orderly exit, for a driver that is still at work
 
 
 class Waking:
@@ -51,7 +51,8 @@ class Waking:
         except RuntimeError as error:
             self.failure = f"the driver cannot be woken: {error}"
         else:
-            atexit.register(thread.join, PATIENCE_SECONDS)  # else the thread would be ended while it works
+            # Else the thread would be ended while it works.
+            atexit.register(thread.join, TUNING.driver_patience_seconds)
 
     def wait(self) -> None:
         """Waits until it is known whether there is a GPU, without holding Python's lock."""

@@ -47,15 +47,9 @@ from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
-
-POOL_BYTES = 2**28
-BYTES_A_ROW = 128  # needed while the arrays are made; without them NumPy has been seen to crash
-RING_BYTES = 2**24
-MAX_RING_SLOTS = 1024
-MAX_ISLANDS = 33
-PARCELS, PARCEL_PATH = 64, 1024  # parcels in outbox and inbox, decisions in a parcel; equal on all engines
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ class Layout:
     """The arrays and sizes of one run. `bits` is the width of a bound, `arrays` the read-only arrays of the kernels."""
 
     def __init__(self, tnf: TNF, exports: np.ndarray, settings: Settings):
-        memory.require(tnf.n_rows * BYTES_A_ROW)
+        memory.require(tnf.n_rows * TUNING.bytes_per_row)
         tnf = tnf if settings.sort is None else ordered_rows(tnf, settings.sort)
         self.arranged = tnf.arranged if settings.fused is not False and not settings.bitsets else None
         self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
@@ -197,15 +191,17 @@ class Layout:
         self.changed_capacity = settings.queue_capacity or n
         self.decision_bytes = decision = ctypes.sizeof(Decision.of(self.bits))
         self.pool_slots = power_of_two(max(2 * settings.blocks, 64))
-        fitting = max(POOL_BYTES // self.pool_slots // decision, PARCEL_PATH if settings.shares else 64)
+        fitting = max(TUNING.pool_bytes // self.pool_slots // decision, TUNING.parcel_path if settings.shares else 64)
         self.pool_path = min(self.path_capacity, fitting if settings.pool_path is None else settings.pool_path)
         self.pool_slot_bytes = align16(ctypes.sizeof(PoolSlot) + self.pool_path * decision)
         self.split_bits = split_bits(settings.subproblems, settings.blocks) if settings.split else 0
-        self.parcels = PARCELS if settings.shares else 0
-        self.parcel_path = min(self.pool_path, PARCEL_PATH)
+        self.parcels = TUNING.parcels if settings.shares else 0
+        self.parcel_path = min(self.pool_path, TUNING.parcel_path)
         self.parcel_bytes = align16(ctypes.sizeof(Parcel) + self.parcel_path * decision)
         self.ring_slot_bytes = align16(ctypes.sizeof(RingSlot) + len(self.exports) * self.bits // 8)
-        self.ring_slots = settings.ring_slots or min(MAX_RING_SLOTS, max(RING_BYTES // self.ring_slot_bytes, 2))
+        self.ring_slots = settings.ring_slots or min(
+            TUNING.ring_slots, max(TUNING.ring_bytes // self.ring_slot_bytes, 2)
+        )
 
     @property
     def store_vars(self) -> int:
@@ -220,7 +216,7 @@ class Layout:
     @property
     def n_islands(self) -> int:
         """The number of islands: one for the best solution, and others for solutions that neighbourhoods start from."""
-        return 1 + min(self.settings.blocks * self.settings.lns_percent // 100, MAX_ISLANDS - 1)
+        return 1 + min(self.settings.blocks * self.settings.lns_percent // 100, TUNING.islands - 1)
 
     @property
     def tree_blocks(self) -> int:

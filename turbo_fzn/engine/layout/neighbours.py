@@ -6,9 +6,8 @@ import itertools
 
 import numpy as np
 
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF, Op
-
-FURTHEST_OWNER = 16
 
 
 def decision_variables(tnf: TNF, n_vars: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,7 +34,7 @@ def owners(tnf: TNF, neighbours: np.ndarray) -> np.ndarray:
     nearest[neighbours] = neighbours
     unfixed = tnf.lower < tnf.upper
     third = np.where(tnf.op == Op.ELEMENT, tnf.y, tnf.z)
-    for _ in range(FURTHEST_OWNER):
+    for _ in range(TUNING.owner_distance):
         before = nearest.copy()
         for one, other in itertools.permutations((tnf.x, tnf.y, third), 2):
             found = (before[one] < 0) & unfixed[one] & (before[other] >= 0)

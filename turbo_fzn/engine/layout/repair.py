@@ -16,16 +16,15 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.abi.aligned import align16, columns
 from turbo_fzn.engine.abi.model_records import Definition, Reach, Reader
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.arrange import Arranged
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
-MOST_ROWS = 3 * 10**5  # of a model that is walked on: a block needs 24 bytes for a row, and 72 to 112 for a variable
-HEADER_BYTES = 88  # of a WalkHeader
-MOST_CHANGES = 4  # of a move
-MOST_CIRCLES = 64  # rounds that may free some variables of circles; then all that are left become free
-MOST_VALUE = 2**40  # in a domain: with 64-bit stores there are larger ones
-NOBODY = -1
+HEADER_BYTES = 88  # format: of a WalkHeader
+MOST_CHANGES = 4  # format: of a move, as in the kernels
+MOST_VALUE = 2**40  # formula: in a domain: with 64-bit stores there are larger ones; sums of violations stay exact
+NOBODY = -1  # format: in place of a row or variable
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,12 @@ class Order:
 def can_walk(tnf: TNF) -> bool:
     """Whether walks understand the model: all its constraints, over integers of a limited size."""
     largest = max(abs(tnf.lower).max(initial=0), abs(tnf.upper).max(initial=0))
-    return tnf.floats is None and not tnf.needs_learners and tnf.n_rows <= MOST_ROWS and bool(largest <= MOST_VALUE)
+    return (
+        tnf.floats is None
+        and not tnf.needs_learners
+        and tnf.n_rows <= TUNING.walked_rows
+        and bool(largest <= MOST_VALUE)
+    )
 
 
 def arrays(
@@ -197,7 +201,7 @@ def _sorted_rows(output: np.ndarray, definer: np.ndarray, needed: Pairs) -> tupl
         if circles:
             ready = np.flatnonzero(is_open)
             uses = starts[output[ready] + 1] - starts[output[ready]]
-            ready = ready if len(freed) >= MOST_CIRCLES else _most_used(ready, uses)
+            ready = ready if len(freed) >= TUNING.circle_rounds else _most_used(ready, uses)
         while len(ready):
             is_open[ready] = False
             (freed if circles else rounds).append(ready)
@@ -212,7 +216,7 @@ def _sorted_rows(output: np.ndarray, definer: np.ndarray, needed: Pairs) -> tupl
 
 def _most_used(rows: np.ndarray, uses: np.ndarray) -> np.ndarray:
     """The rows of circles whose variables become free: some of those that most others need."""
-    return rows[np.argsort(-uses, kind="stable")[: max(len(rows) // MOST_CIRCLES, 1)]]
+    return rows[np.argsort(-uses, kind="stable")[: max(len(rows) // TUNING.circle_rounds, 1)]]
 
 
 def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

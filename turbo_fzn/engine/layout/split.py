@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from turbo_fzn.base.errors import EngineError
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF, VarChoice
-
-PARTS_A_BLOCK = 32  # Régin, Rezgui and Malapert found 30 and more to be best
 
 
 def split_bits(parts: int | None, blocks: int) -> int:
-    """The least b so that 2^b is at least the number of parts, by default PARTS_A_BLOCK for each block."""
-    return ((parts or PARTS_A_BLOCK * blocks) - 1).bit_length()
+    """The least b so that 2^b is at least the number of parts, by default `parts_per_block` for each block."""
+    return ((parts or TUNING.parts_per_block * blocks) - 1).bit_length()
 
 
 def splittable(tnf: TNF, shares: bool) -> TNF:

@@ -9,7 +9,7 @@ import numpy as np
 from turbo_fzn.engine.abi import float_abi
 from turbo_fzn.tnf.language import TNF, Floats, Strategy, ValueChoice
 
-MAX_LEVELS = 2**20
+MAX_LEVELS = 2**20  # formula: a bound on choice points, which sizes the stack of a block
 # Value choices whose first branch may cut off a single value, so that a variable can need a level for each.
 SHAVING = (ValueChoice.RANDOM, ValueChoice.OUT_MIN, ValueChoice.OUT_MAX, ValueChoice.OUT_MEDIAN, ValueChoice.OUT_RANDOM)
 

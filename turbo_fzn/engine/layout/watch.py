@@ -11,7 +11,7 @@ import numpy as np
 from turbo_fzn.engine.layout.holes import Holes
 from turbo_fzn.tnf.language import TNF, Op
 
-WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3
+WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3  # format: bits of a watcher
 
 
 def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

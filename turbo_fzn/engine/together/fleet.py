@@ -24,7 +24,7 @@ from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
 
-SEEDS_APART = 1_000_003  # between the seeds of two devices, so that they search different neighbourhoods
+SEEDS_APART = 1_000_003  # formula: between the seeds of two devices, so that they search different neighbourhoods
 
 
 class _Making:

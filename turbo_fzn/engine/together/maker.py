@@ -15,11 +15,10 @@ from contextlib import contextmanager
 
 from turbo_fzn.base.errors import EngineError, TurboError
 from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
 
-HEAD_START_SECONDS = 0.25  # a model solved by then does not initialise the GPU
-TURN_SECONDS = 0.0005  # for which the thread may keep the interpreter while another waits to print an answer
 _turn = threading.Lock()  # one engine is made at a time, since each takes most of the GPU's memory
 
 
@@ -40,7 +39,7 @@ class Maker:
 
     def _run(self, make: Callable[[], Engine]) -> None:
         with _turn:
-            engine = None if self.unwanted.wait(HEAD_START_SECONDS) else self._make(make)
+            engine = None if self.unwanted.wait(TUNING.gpu_start_seconds) else self._make(make)
             with self.lock:
                 if not self.unwanted.is_set():
                     self.engine = engine
@@ -77,10 +76,10 @@ class Maker:
 
 @contextmanager
 def _short_turns() -> Iterator[None]:
-    """Lets Python switch threads after TURN_SECONDS; with the default of 5 ms an answer would wait for imports of
-    modules."""
+    """Lets Python switch threads after `maker_turn_seconds`; with the default of 5 ms, answers would wait for imports
+    of modules."""
     before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, TURN_SECONDS))
+    sys.setswitchinterval(min(before, TUNING.maker_turn_seconds))
     try:
         yield
     finally:

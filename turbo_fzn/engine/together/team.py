@@ -37,11 +37,9 @@ from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots, no_books
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
 from turbo_fzn.engine.together.tree import Tree
+from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
-
-EXCHANGE_SECONDS = 0.02  # between two exchanges of bounds
-EXCHANGE_SHARE = 0.1  # the largest share of the time for them
 
 
 class Team:
@@ -142,7 +140,7 @@ class Team:
             self._tell_bound()
             self._tell_roots()
             spent = time.monotonic() - began
-            self.next_exchange = began + max(EXCHANGE_SECONDS, spent / EXCHANGE_SHARE)
+            self.next_exchange = began + max(TUNING.exchange_seconds, spent / TUNING.exchange_share)
         return arrived
 
     def _note(self, arrived: list[Found]) -> list[Found]:

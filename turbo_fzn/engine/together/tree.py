@@ -29,14 +29,11 @@ from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Engine
 from turbo_fzn.engine.parcels import ROOT, Load, Parcels, Path, Sharer
 from turbo_fzn.engine.together.member import Member
+from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
 T = TypeVar("T")
 
-BLOCKS_A_RESERVE = 32  # blocks of an engine for each subproblem that should be ready in its pool
-STOCK = 8  # subproblems in the queue for each other engine
-PORTION = 32  # the most subproblems given to an engine at once
-RICHER = 2  # an engine gives work to another only if the share of its waiting blocks is this many times smaller
 IDLE = Load(0, 0, 0)
 
 
@@ -63,7 +60,11 @@ class Branch:
     @property
     def lack(self) -> int:
         """The number of subproblems that it needs; 0 or less for none."""
-        return min(-(-self.blocks // BLOCKS_A_RESERVE) - self.load.ready, self.load.room) if self.is_at_work else 0
+        return (
+            min(-(-self.blocks // TUNING.blocks_per_reserve) - self.load.ready, self.load.room)
+            if self.is_at_work
+            else 0
+        )
 
     @property
     def need(self) -> float:
@@ -159,7 +160,7 @@ class Tree:
         """Gives each needy engine about the same number of subproblems from the queue."""
         for place, branch in enumerate(needy):
             share = -(-len(self.queue) // (len(needy) - place))
-            if count := min(share, branch.lack, PORTION):
+            if count := min(share, branch.lack, TUNING.portion):
                 branch.give([self.queue.popleft() for _ in range(count)])
                 self.ledger.brought += count
 
@@ -170,9 +171,9 @@ class Tree:
         richest = min(fed, key=lambda branch: (branch.need, -branch.load.ready), default=None)
         poorest = 1.0 if self.thieves else needy[0].need if needy else 0.0
         others = len(self.branches) - 1 + self.abroad
-        wanted = STOCK * others + PORTION * (len(needy) + self.thieves) - len(self.queue)
+        wanted = TUNING.stock * others + TUNING.portion * (len(needy) + self.thieves) - len(self.queue)
         for branch in self.branches:
-            is_asked = branch is richest and RICHER * branch.need <= poorest
+            is_asked = branch is richest and TUNING.richer * branch.need <= poorest
             count = max(wanted, 0) if is_asked else 0
             branch.ask(lambda parcels, count=count: parcels.want(count), None)  # type: ignore[misc]
 

@@ -39,7 +39,8 @@ GPU_VARIANTS += tuple((bits, True, (variants.SUMS,)) for bits in (32, 64))
 
 # The kernel of most models, and the registers a thread with which 21 blocks of a warp fit an SM; with 112, which a
 # useless call once cost, 18 do.
-MOST_USED, MOST_REGISTERS = (compiler.SOLVE, COMPARED_ON, GPU_VARIANTS[0]), 96
+MOST_USED = compiler.SOLVE, COMPARED_ON, GPU_VARIANTS[0]
+MOST_REGISTERS = 96  # formula: registers of an SM for each lane of these blocks
 
 
 def _check_gpu_kernels() -> int:

@@ -32,15 +32,13 @@ from turbo_fzn.base import cache, progress
 from turbo_fzn.base.cache import NoRoom
 from turbo_fzn.base.errors import EngineError
 from turbo_fzn.base.resources import PACKAGE
+from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.process import footprint
 
 log = logging.getLogger("turbo_fzn")
 
-COMPILE_SECONDS = 600
-COMPILE_BYTES = 32 << 20  # more than a compilation writes, including temporary files
-LOOK_SECONDS = 0.02  # between two checks for a file that another process compiles
 LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of a CPU engine; the first bytes of any binary
-FAILED, NO_ROOM = 3, 4  # exit codes of the process, which prints the reason
+FAILED, NO_ROOM = 3, 4  # format: exit codes of the process, which prints the reason
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
 
 
@@ -73,7 +71,7 @@ def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> Non
             if not told:
                 log.info("compile: %s, by another process", short_name(target))
                 told = True
-            time.sleep(LOOK_SECONDS)
+            time.sleep(TUNING.compile_look_seconds)
 
 
 @contextlib.contextmanager
@@ -265,7 +263,7 @@ def _fill(folder: str) -> None:
     """Raises OSError where there is no room for a compilation."""
     block = os.urandom(1 << 20)  # not zeros, which a file system may store without taking room
     with tempfile.TemporaryFile(dir=folder) as file:
-        for _ in range(0, COMPILE_BYTES, len(block)):
+        for _ in range(0, TUNING.compile_bytes, len(block)):
             file.write(block)
 
 
@@ -273,7 +271,7 @@ def _remove_leftovers(folder: Path) -> None:
     """Removes the files of killed compilations, once no process can still be using them."""
     for path in folder.glob("*pu*"):
         with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - 2 * COMPILE_SECONDS:
+            if path.stat().st_mtime < time.time() - 2 * TUNING.compile_seconds:
                 if path.is_dir():
                     shutil.rmtree(path, ignore_errors=True)
                 elif path.suffix == ".lock":
@@ -286,7 +284,7 @@ def run_compiler(command: list[str], folder: str) -> str:
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "TMPDIR": folder}, timeout=COMPILE_SECONDS,
+            env={**os.environ, "TMPDIR": folder}, timeout=TUNING.compile_seconds,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         _end_group()

@@ -33,7 +33,7 @@ QUICK_FLAGS = ["-Og"]
 GPU_FLAGS = ["-std=c++17", "-O3", "-Xptxas", "-v"]
 SOLVE, PROPAGATE = "solve.cu", "propagate.cu"  # the sources of the GPU engine, and of the hybrid engine's blocks
 PACKAGED = "compiled"  # the folder of a wheel that has the engines
-OLDEST_PACKAGED = 80  # the oldest architecture of which a wheel has the GPU engine
+OLDEST_PACKAGED = 80  # format: the oldest architecture of which a wheel has the GPU engine
 PROFILE_FLAG = "-DPROFILE"
 TRACE_FLAG = "-DTRACE"
 PROOF_FLAG = "-DPROOF"

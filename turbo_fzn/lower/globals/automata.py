@@ -24,11 +24,10 @@ from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.narrow import Left, Narrower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.arrays import distinct, ranked
 from turbo_fzn.tnf.language import ADD, EQ, MAX, MIN, MUL
-
-STEP_LIMIT = 20_000
 
 
 @dataclass
@@ -143,7 +142,7 @@ def _automaton(
             raise Infeasible
         for v, layer in zip(x, layers):
             bulk.restrict_to(b, v, distinct(layer.label))
-        if total is None and sum(len(layer.before) for layer in layers) > STEP_LIMIT:
+        if total is None and sum(len(layer.before) for layer in layers) > TUNING.automaton_steps:
             target = np.array(d, np.int64).reshape(n_states, letters.size) - 1
             return elements(b, x, target, letters.lower, first - 1, accepting)
     accept(b, graph_of_values(b, x, layers, n_states), first - 1, accepting, total, r)
@@ -338,7 +337,7 @@ def _truth_of_set(b: Builder, v: int, values: IntSet) -> int:
 def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
     """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
-    if sum((values & allowed).size for values in sets) > STEP_LIMIT:
+    if sum((values & allowed).size for values in sets) > TUNING.automaton_steps:
         return
     for value in sorted({value for values in sets for value in values & allowed}):
         reads = np.array([value in values for values in sets])[layer.label]

@@ -16,9 +16,8 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.narrow import Left, Narrower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
-
-VALUES_LIMIT = 1000  # of all variables together that may have truth values, at least
 
 
 def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
@@ -63,7 +62,7 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
 def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
     """r = (x has n distinct values), counted as values that a variable takes, or as variables unlike all earlier
     ones."""
-    if bulk.are_finite(b, x, max(VALUES_LIMIT, 64 * len(x))):
+    if bulk.are_finite(b, x, max(TUNING.counted_values, 64 * len(x))):
         values = sorted({value for v in x for value in bulk.domain(b, v)})
         truths = [equals(b, [v for v in x if value in bulk.domain(b, v)], b.constant(value)) for value in values]
         new = [b.tree(MAX, some, 0) for some in truths]
@@ -146,7 +145,7 @@ def limited(
 def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
-    if capacity < 0 or not bulk.are_finite(b, bins, max(VALUES_LIMIT, 64 * len(bins))):
+    if capacity < 0 or not bulk.are_finite(b, bins, max(TUNING.counted_values, 64 * len(bins))):
         places = list(bins)  # the bins that are used: empty ones may exceed the capacity
     else:
         values = sorted({value for v in bins for value in bulk.domain(b, v)})

@@ -19,16 +19,12 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.narrow import Left, Narrower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
 
 ALL_DIFFERENT = "turbo_all_different"
-PERMUTATION_LIMIT = 150  # variables with n * n truth values; a longer permutation is stated by n * n / 2 rows instead
-CLAUSES_FOR_EACH_PAIR = 50
-LEAST_WHOLE = 3  # variables: two that differ are a row
-MOST_LEFT = 1000  # values of a variable of which each is looked at
-PAIRS_AT_ONCE = 2**18  # of many lists: their columns are to fit into memory
 
 
 def all_different(b: Builder, x: Sequence[int], r: int) -> None:
@@ -36,17 +32,17 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
     n = len(x)
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
         values = IntSet.of_ranges({pair for v in x for pair in bulk.domain(b, v).ranges})
-        if n < values.size and n <= PERMUTATION_LIMIT:
+        if n < values.size and n <= TUNING.permutation_size:
             values = IntSet.of_ranges({pair for v in x for pair in values_left(b, v).ranges})
         if values.size < n:
             raise Infeasible
-        if values.size == n <= PERMUTATION_LIMIT:
+        if values.size == n <= TUNING.permutation_size:
             for value in values:
                 linear.eq(b, [1] * n, equals(b, x, b.constant(value)), 1, r)
             _refute_equal_pairs(b, x)
             return
     differ(b, x, r)
-    if b.value(r) == 1 and n >= LEAST_WHOLE:
+    if b.value(r) == 1 and n >= TUNING.whole_least:
         b.wides.add(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
@@ -84,11 +80,11 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
     size = np.array([min(choices(b, v), n + 1) for v in numbers], np.int64)[place]
     usual = (size > 0).all(axis=1) & (size.max(axis=1) > n)
     count = len(usual) if usual.all() else int(np.argmin(usual))
-    for one in lists[:count] if n >= LEAST_WHOLE else ():
+    for one in lists[:count] if n >= TUNING.whole_least else ():
         b.wides.add(WideKind.ALL_DIFFERENT, [], one.reshape(-1, 1))
     low, high = bulk.bounds(b, numbers)
     i, j = bulk.pairs(n)
-    step = max(PAIRS_AT_ONCE // len(i), 1)
+    step = max(TUNING.pairs_at_once // len(i), 1)
     for start in range(0, count, step):
         here = slice(start, min(start + step, count))
         x, least, most = lists[here], low[place[here]], high[place[here]]
@@ -110,7 +106,7 @@ def choices(b: Builder, x: int) -> int:
 def values_left(b: Builder, x: int) -> IntSet:
     """The values of a variable for which no row says already that it has another one."""
     x, values = b.find(x), bulk.domain(b, x)
-    if values.size > MOST_LEFT or not b.results[EQ]:
+    if values.size > TUNING.values_left or not b.results[EQ]:
         return values
     found = []
     for value in values:
@@ -126,7 +122,7 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
     if b.value(r) == 1:
         others = [without(bulk.domain(b, v), values) for v in x]
         n_clauses = sum(one.size for one in others) * len(x) // 2
-        if n_clauses <= CLAUSES_FOR_EACH_PAIR * max(len(x), 20) ** 2 // 2:
+        if n_clauses <= TUNING.clauses_per_pair * max(len(x), 20) ** 2 // 2:
             return _state_clauses(b, x, others)
     inside = [_truth_of_member(b, v, values) for v in x]
     parts: list[int] = []

@@ -18,11 +18,8 @@ import numpy as np
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.globals.table import MOST_ROWS
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
-
-CELLS_LIMIT = 20_000  # of intervals with truth values, in one table; in all tables: table.MOST_ROWS
-SUPPORTS_LIMIT = 20_000  # pairs of a value and a row that allows it, in one column
 
 
 def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) -> None:
@@ -49,7 +46,7 @@ class Intervals:
     def n_truths(self) -> int:
         """An estimate of the truth values of a constraint: the conjunctions of cells, and the supports of values."""
         supports = (self.high - self.low + 1).astype(float).sum(axis=0)
-        return self.low.size + int(supports[supports <= SUPPORTS_LIMIT].sum())
+        return self.low.size + int(supports[supports <= TUNING.column_supports].sum())
 
 
 def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
@@ -74,7 +71,9 @@ def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int
     rows = _intervals_of(b, x, n_rows, low, high)
     if rows.is_open or not len(rows.low):
         return b.merge(r, b.true if rows.is_open else b.false)
-    if b.value(r) == 1 and (rows.low.size > CELLS_LIMIT or b.rows_of_tables + rows.n_truths > MOST_ROWS):
+    if b.value(r) == 1 and (
+        rows.low.size > TUNING.interval_rows or b.rows_of_tables + rows.n_truths > TUNING.table_rows
+    ):
         return _number_of_row(b, x, rows)
     b.rows_of_tables += rows.n_truths
     cells, is_open = _truths_of_cells(b, x, rows.low, rows.high)
@@ -111,7 +110,7 @@ def _support_values(
     """States that each value of the variable has a true row that allows it."""
     values = bulk.domain(b, v)
     closed = np.flatnonzero(~is_open)
-    if values.size * max(len(closed), 1) > SUPPORTS_LIMIT:
+    if values.size * max(len(closed), 1) > TUNING.column_supports:
         return
     shared = bulk.tree(b, MAX, rows_hold[is_open]) if is_open.any() else b.false
     for value in values:

@@ -18,14 +18,10 @@ from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
 from turbo_fzn.lower.inner import Choice, Span
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
-
-CELLS_FOR_EACH_PAIR = 10  # of a time table
-LEAST_WHOLE = 3  # tasks: of two one is the first, which rows say
-MOST_IN_WINDOWS = 300  # tasks: a run by energy takes the square of that in steps
-FILLED = 0.5  # of the space by the rectangles, for a time table
 
 Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variables
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -44,7 +40,7 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
     have_sizes = not strict or all(b.lower[b.find(length)] > 0 for length in d)
-    is_whole = b.value(r) == 1 and len(s) >= LEAST_WHOLE
+    is_whole = b.value(r) == 1 and len(s) >= TUNING.whole_least
     if is_whole and have_sizes and b.share:
         return b.wides.waiting.append(_choice(b, s, d, strict))
     one_follows_the_other(b, [(s, d)], strict, bulk.pairs(len(s)), truth(b, r, parts))
@@ -73,7 +69,7 @@ def state_as_a_whole(b: Builder, capacity: int, tasks: np.ndarray, made: Span | 
     """States by wide rows that tasks (start, length, use; int64 [k, 3]) use at most the capacity. `made`: where other
     rows state it, if all of these were made for that; `alone`: whether there are none."""
     b.wides.add(WideKind.CUMULATIVE, [capacity], tasks, made, alone)
-    if len(tasks) <= MOST_IN_WINDOWS:
+    if len(tasks) <= TUNING.energy_tasks:
         b.wides.add(WideKind.ENERGY, [capacity], tasks)
 
 
@@ -159,10 +155,10 @@ def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
     """States a time table: boxes at the same place across are together no longer than the space along."""
     crossing = tasks_of(b, across[0], across[1], along[1])
     n = len(crossing.s)
-    if n < 2 or crossing.cells() > CELLS_FOR_EACH_PAIR * n * (n - 1):
+    if n < 2 or crossing.cells() > TUNING.crossing_cells * n * (n - 1):
         return
     space = spans(b, across, along)
-    if space is None or float(np.sum(crossing.d_low * crossing.r_low)) < FILLED * space:
+    if space is None or float(np.sum(crossing.d_low * crossing.r_low)) < TUNING.filled_part * space:
         return
     present = [i for i in range(len(along[0])) if b.upper[b.find(across[1][i])] > 0 < b.upper[b.find(along[1][i])]]
     greatest = b.tree(MAX, [bulk.shared(b, ADD, along[0][i], along[1][i]) for i in present], 0)

@@ -20,9 +20,8 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other, state_as_a_whole
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
 from turbo_fzn.lower.inner import Choice, span
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
-
-CELLS_FOR_EACH_PAIR = 2
 
 
 def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
@@ -62,7 +61,7 @@ def _state_rows(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
 
 def _sizes(tasks: Tasks) -> tuple[int, int]:
     """The cells of a time table, and what pairs of tasks cost, in such cells."""
-    return tasks.cells(), CELLS_FOR_EACH_PAIR * len(tasks.s) * (len(tasks.s) - 1)
+    return tasks.cells(), TUNING.time_cells * len(tasks.s) * (len(tasks.s) - 1)
 
 
 def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:

@@ -3,8 +3,8 @@
 What a table is, is found out once for all constraints that name it (table_relation.py, table_plan.py). It may be
 another constraint in disguise: all_different, a comparison of two columns, elements of an index (table_index.py), what
 it says of pairs of columns. Else the ways to state it are those of table_forms.py: strong ones, by truth values, of
-which a model has MOST_ROWS rows in all, and weak ones of a few rows a constraint, for what is left then, and for a
-single table that would be ALONE_LIMIT rows; or it is a diagram (table_diagram.py), where that is small.
+which a model has `table_rows` rows in all, and weak ones of a few rows a constraint, for what is left then, and for a
+single table that would be `table_rows_alone` rows; or it is a diagram (table_diagram.py), where that is small.
 
 Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in
 whole columns (`flush`), those of few rows first.
@@ -26,23 +26,16 @@ from turbo_fzn.lower.globals.table_index import index_of, state_by_index
 from turbo_fzn.lower.globals.table_plan import Plan, Sets, all_plans, plan_of
 from turbo_fzn.lower.globals.table_relation import Pairs, Relation, relation_of, relation_of_pair
 from turbo_fzn.lower.narrow import Left, Narrower
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
-
-ALONE_LIMIT = 40_000  # rows of one table, in truth values
-MANY_BY_TRUTHS = 1000  # tuples of one table of which some columns tell the others: more are elements
-MOST_ROWS = 2**20  # of all tables together, likewise
-AT_ONCE = 2**20  # rows that are stated at once, so that their columns fit into memory
-MANY_ROWS = 1000  # of one table, likewise, that may be less as a diagram
-DIAGRAM_GAINS = 2  # times as few rows, at least, where a table would not be too many otherwise
-FEW_CELLS = 64  # of a table that is not worth array operations
 
 
 def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
     """r = (x is one of the n_rows rows, whose cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
-    if len(cells) <= FEW_CELLS and b.value(r) is not None:
+    if len(cells) <= TUNING.few_cells and b.value(r) is not None:
         variables = list(map(b.find, x))
         rows = _few_rows(b, variables, cells)
         if b.value(r) == 0:
@@ -65,7 +58,7 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
 def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     if not plan.n_rows:
         raise Infeasible
-    if plan.n_rows > MANY_BY_TRUTHS and len(x) > 1 and index_of(b, plan) is not None:
+    if plan.n_rows > TUNING.indexed_tuples and len(x) > 1 and index_of(b, plan) is not None:
         return state_by_index(b, [x], plan)
     for variable, values, narrows in zip(x, plan.values, plan.narrows):
         if narrows:
@@ -75,7 +68,9 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     if plan.comparison is not None:
         i, j, c = plan.comparison
         linear.le(b, [1, -1], [x[i], x[j]], -c, b.true)
-    elif not plan.has_few_conflicts and (plan.n_rows > ALONE_LIMIT or plan.cost_alone > ALONE_LIMIT):
+    elif not plan.has_few_conflicts and (
+        plan.n_rows > TUNING.table_rows_alone or plan.cost_alone > TUNING.table_rows_alone
+    ):
         _state_large(b, x, plan)
     elif _pays_as_diagram(b, plan):
         _state_as_diagram(b, x, plan)
@@ -109,10 +104,10 @@ def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
 
 def _pays_as_diagram(b: Builder, plan: Plan) -> bool:
     """Whether a decision diagram is much less than other truth values, which are many."""
-    if plan.width == 2 or plan.cost_alone < MANY_ROWS:
+    if plan.width == 2 or plan.cost_alone < TUNING.diagram_rows:
         return False
     diagram = diagram_of(b, plan.relation)
-    return diagram is not None and DIAGRAM_GAINS * n_rows_of(diagram) <= plan.cost_alone
+    return diagram is not None and TUNING.diagram_gain * n_rows_of(diagram) <= plan.cost_alone
 
 
 def _state_as_diagram(b: Builder, x: Sequence[int], plan: Plan) -> None:
@@ -134,7 +129,7 @@ def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs)
 def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
     """States that each of the lists of variables is a row: by truth values up to the limits, else by few rows."""
     n = _afford(b, members, plan.cost, plan.sets)
-    size = max(AT_ONCE // max(plan.cost, 1), 1)
+    size = max(TUNING.table_rows_at_once // max(plan.cost, 1), 1)
     for start in range(0, n, size):
         forms.state_plan(b, members[start : min(start + size, n)], plan)
     if n < len(members):
@@ -152,7 +147,7 @@ def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> Non
     """States that each of the lists of variables is none of the rows, as `state_members` does."""
     has_codes = forms.has_codes(plan)
     n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
-    size = max(AT_ONCE // max(plan.cost_excluded, 1), 1)
+    size = max(TUNING.table_rows_at_once // max(plan.cost_excluded, 1), 1)
     for start in range(0, n, size):
         forms.state_excluded(b, members[start : min(start + size, n)], plan)
     for x in members[n:]:
@@ -175,7 +170,7 @@ def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequ
     for n, x in enumerate(members):
         new = {(number, b.find(x[sets.column])) for number, sets in enumerate(every)} - seen
         rows = cost + sum(every[number].n_rows for number, _ in new)
-        if b.rows_of_tables + rows > MOST_ROWS:
+        if b.rows_of_tables + rows > TUNING.table_rows:
             return n
         b.rows_of_tables += rows
         seen |= new
@@ -224,13 +219,13 @@ def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> Non
 def supported(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
     """The values that some row has which the domains allow; only their ends where the other columns will be functions
     of an index, which need no holes."""
-    if len(cells) <= FEW_CELLS:
+    if len(cells) <= TUNING.few_cells:
         rows = _few_rows(b, list(map(b.find, x)), cells)
         for column, v in enumerate(x):
             yield v, IntSet.of_values(row[column] for row in rows)
         return
     plan = plan_of(b, x, relation_of(b, cells, n_rows, len(x)))
-    index = index_of(b, plan) if plan.n_rows > MANY_BY_TRUTHS else None
+    index = index_of(b, plan) if plan.n_rows > TUNING.indexed_tuples else None
     for column, (v, values, narrows) in enumerate(zip(x, plan.values, plan.narrows)):
         if narrows and index is not None and column not in index.columns:
             yield v, IntSet.interval(int(values[0]), int(values[-1]))

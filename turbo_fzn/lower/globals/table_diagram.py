@@ -16,11 +16,8 @@ from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.automata import Layer, accept, graph_of_values, paths
 from turbo_fzn.lower.globals.table_relation import Relation
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
-
-MOST_EDGES = 10_000  # of one diagram
-ROWS_OF_EDGE = 4
-AT_ONCE = 2**14  # nodes that are made before their number is looked at
 
 
 def diagram_of(b: Builder, relation: Relation) -> list[Layer] | None:
@@ -47,7 +44,7 @@ def _make_diagram(relation: Relation) -> list[Layer] | None:
         before = np.repeat(np.arange(len(nodes)), [len(node) for node in nodes])
         values = relation.values[column][edges % n_values]
         layers.append(Layer(before, edges // n_values, values, np.zeros(len(edges), np.int64)))
-        if sum(len(layer.before) for layer in layers) > MOST_EDGES:
+        if sum(len(layer.before) for layer in layers) > TUNING.diagram_edges:
             return None
     return layers[::-1]
 
@@ -70,17 +67,19 @@ def _share(edges: np.ndarray, starts: np.ndarray) -> tuple[list[np.ndarray], np.
     begins = (starts * size).tolist()
     known: dict[bytes, int] = {}
     number: list[int] = []
-    for here in range(0, len(begins), AT_ONCE):
-        spans = zip(begins[here : here + AT_ONCE], ends[here : here + AT_ONCE])
+    for here in range(0, len(begins), TUNING.diagram_nodes_at_once):
+        spans = zip(
+            begins[here : here + TUNING.diagram_nodes_at_once], ends[here : here + TUNING.diagram_nodes_at_once]
+        )
         number += [known.setdefault(text[begin:end], len(known)) for begin, end in spans]
-        if len(known) > MOST_EDGES:
+        if len(known) > TUNING.diagram_edges:
             return None
     return [np.frombuffer(one, edges.dtype) for one in known], np.array(number, np.int64)
 
 
 def n_rows_of(diagram: Sequence[Layer]) -> int:
     """About how many rows state it."""
-    return ROWS_OF_EDGE * sum(len(layer.before) for layer in diagram)
+    return TUNING.rows_of_edge * sum(len(layer.before) for layer in diagram)
 
 
 def state_diagram(b: Builder, x: Sequence[int], diagram: Sequence[Layer]) -> None:

@@ -19,14 +19,10 @@ import numpy as np
 
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
-from turbo_fzn.lower.constraints_int import OFFSET_LIMIT
 from turbo_fzn.lower.globals.table_plan import Columns, Plan
 from turbo_fzn.lower.inner import Element
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, ELEMENT
-
-MOST_COLUMNS = 3  # of an index
-MOST_LOOKED_AT = 1000  # sets of columns
-CELLS_FOR_EACH_ROW = 4  # at most, where values have gaps
 
 Members = Sequence[Sequence[int]]  # the variables of each constraint
 
@@ -50,8 +46,8 @@ def columns_that_tell(values: Sequence[np.ndarray], places: Columns) -> list[int
     n_rows = len(places[0])
     sizes = [len(some) for some in values]
     parts = [column for column, size in enumerate(sizes) if size > 1 and n_rows % size == 0]
-    sets = chain.from_iterable(combinations(parts, size) for size in range(1, MOST_COLUMNS + 1))
-    for columns in islice(sets, MOST_LOOKED_AT):
+    sets = chain.from_iterable(combinations(parts, size) for size in range(1, TUNING.index_columns + 1))
+    for columns in islice(sets, TUNING.index_sets):
         if math.prod(sizes[column] for column in columns) == n_rows:
             code = np.ravel_multi_index([places[c] for c in columns], [sizes[c] for c in columns])
             if len(np.unique(code)) == n_rows:
@@ -79,7 +75,7 @@ def _make_index(b: Builder, values: Sequence[np.ndarray], places: Columns) -> In
     spans = [int(values[c][-1]) - int(values[c][0]) + 1 for c in columns]
     factors = [math.prod(spans[k + 1 :]) for k in range(len(spans))]
     first = sum(factor * int(values[c][0]) for factor, c in zip(factors, columns))
-    if math.prod(spans) > CELLS_FOR_EACH_ROW * len(places[0]) or abs(first) >= OFFSET_LIMIT:
+    if math.prod(spans) > TUNING.index_cells * len(places[0]) or abs(first) >= TUNING.offset_limit:
         return None
     place = sum(factor * values[c][places[c]] for factor, c in zip(factors, columns)) - first
     cells = []

@@ -17,9 +17,7 @@ import numpy as np
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower.builder import Builder
 from turbo_fzn.lower.globals.table_relation import Relation, ranked_columns
-
-LARGEST = 2**60  # value in a comparison: differences are far from the limits of 64 bits
-ROWS_FOR_EACH_CONFLICT = 3  # at least, where the combinations that are no rows are stated instead
+from turbo_fzn.lower.tuning import TUNING
 
 Columns = Sequence[np.ndarray] | np.ndarray
 
@@ -116,7 +114,7 @@ class Plan:
 
     @cached_property
     def has_few_conflicts(self) -> bool:
-        return ROWS_FOR_EACH_CONFLICT * (self.n_combinations - self.n_rows) <= self.n_rows
+        return TUNING.rows_per_conflict * (self.n_combinations - self.n_rows) <= self.n_rows
 
     @cached_property
     def conflicts(self) -> Heads:
@@ -138,7 +136,7 @@ class Plan:
     def comparison(self) -> tuple[int, int, int] | None:
         """The columns i and j and the number c of a table of two columns that is all of x[i] + c <= x[j]."""
         ends = [abs(int(values[end])) for values in self.values for end in (0, -1)]
-        if self.width == 2 and max(ends) <= LARGEST:
+        if self.width == 2 and max(ends) <= TUNING.compared_value:
             for i, j in ((0, 1), (1, 0)):
                 c = int((self.column(j) - self.column(i)).min())
                 below = np.searchsorted(self.values[j], self.values[i] + c)  # those that are too small for a value

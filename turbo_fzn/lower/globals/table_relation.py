@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct_rows, ranked
-
-MOST_LOOKED_AT = 2**23  # pairs of a value and what may stand before it
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, np.ndarray]  # by columns, which of their values go together
@@ -63,7 +62,7 @@ class Relation:
         pairs: Pairs = {}
         before = [np.arange(sizes[0])]
         for column in range(1, len(sizes)):
-            if max(len(before[0]), *sizes[:column]) * sizes[column] > MOST_LOOKED_AT:
+            if max(len(before[0]), *sizes[:column]) * sizes[column] > TUNING.relation_pairs:
                 return None
             fits = np.ones((len(before[0]), sizes[column]), bool)
             for other in range(column):

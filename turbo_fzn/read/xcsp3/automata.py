@@ -11,13 +11,11 @@ from collections.abc import Iterable
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.document import Element
 from turbo_fzn.read.xcsp3.emitter import Emitter
 from turbo_fzn.read.xcsp3.tokens import Scope, as_set
-
-MAX_STATES = 100_000
-MAX_CELLS = 10**7
 
 Step = tuple[str, int, str]
 
@@ -40,7 +38,7 @@ def _read_transitions(scope: Scope, child: Element) -> list[Step]:
         values = known[word]
         if values.size == 1:
             steps.append((source, values.lower, target))
-        elif values.size > MAX_CELLS or len(steps) > MAX_CELLS:
+        elif values.size > TUNING.list_items or len(steps) > TUNING.list_items:
             raise UnsupportedError("transitions by more than ten million values")
         else:
             steps.extend((source, value, target) for value in values)
@@ -60,8 +58,8 @@ def _determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str
             if target is None:
                 target = numbers[targets] = len(numbers) + 1
                 waiting.append(targets)
-                if target > MAX_STATES:
-                    raise UnsupportedError(f"an automaton of more than {MAX_STATES} states")
+                if target > TUNING.states:
+                    raise UnsupportedError(f"an automaton of more than {TUNING.states} states")
             found.append((number, value, target))
     return numbers, found
 
@@ -111,7 +109,7 @@ def _automaton(a: Arguments, child: Element) -> tuple[int, IntSet, Ref, int, Int
     numbers, steps = _determinised(_read_transitions(a.scope, child), a.needed("start").text)
     letters = [value for _, value, _ in steps] or [0]
     low, width = min(letters), max(letters) - min(letters) + 1
-    if width * len(numbers) > MAX_CELLS:
+    if width * len(numbers) > TUNING.list_items:
         raise UnsupportedError("an automaton with more than ten million pairs of a state and a value")
     targets = [0] * (width * len(numbers))
     for source, value, target in steps:

@@ -18,12 +18,9 @@ from typing import Any, NoReturn
 from xml.parsers import expat
 
 from turbo_fzn.base.errors import ModelError
+from turbo_fzn.read.tuning import TUNING
 
-MAX_DEPTH = 60
-MAX_ATTRIBUTE = 2**22  # characters
 SECTIONS = frozenset(("instance", "variables", "constraints", "block", "objectives", "annotations"))
-BUFFER_CHARACTERS = 2**20
-PIECE_CHARACTERS = 2**20  # that expat gets at once
 MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes comparisons in tables
 
 
@@ -61,7 +58,7 @@ class Document:
         self.pieces: list[str] = []  # of the text since the last tag
         self.parser = expat.ParserCreate("us-ascii")
         self.parser.buffer_text = True
-        self.parser.buffer_size = BUFFER_CHARACTERS
+        self.parser.buffer_size = TUNING.piece_characters
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self.pieces.append
@@ -69,12 +66,14 @@ class Document:
 
     def read(self) -> None:
         # Before expat makes copies of it. What lies between two quotes and holds no bracket is an attribute.
-        long = re.search(f"[\"'][^\"'<>]{{{MAX_ATTRIBUTE}}}", self.text)
+        long = re.search(f"[\"'][^\"'<>]{{{TUNING.attribute_characters}}}", self.text)
         if long is not None:
             self.fail("an attribute of megabytes", long.start())
         try:
-            for start in range(0, len(self.text), PIECE_CHARACTERS):  # between two of them a signal can end the process
-                piece = self.text[start : start + PIECE_CHARACTERS].translate(MARKS)
+            for start in range(
+                0, len(self.text), TUNING.piece_characters
+            ):  # between two of them a signal can end the process
+                piece = self.text[start : start + TUNING.piece_characters].translate(MARKS)
                 self.parser.Parse(piece.encode("ascii", "replace"), False)
             self.parser.Parse(b"", True)
         except expat.ExpatError as error:
@@ -95,9 +94,9 @@ class Document:
         depth = len(self.stack)
         if not depth and name != "instance":
             self.fail(f"not an XCSP3 instance: its element is `{name}`", position)
-        if depth >= MAX_DEPTH:
-            self.fail(f"elements nested more than {MAX_DEPTH} deep", position)
-        if attributes and max(map(len, attributes.values())) > MAX_ATTRIBUTE:
+        if depth >= TUNING.depth:
+            self.fail(f"elements nested more than {TUNING.depth} deep", position)
+        if attributes and max(map(len, attributes.values())) > TUNING.attribute_characters:
             self.fail("an attribute of megabytes", position)
         pieces = self.pieces
         if pieces:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression
 
-MANY = 2**31
-MAX_DIGITS = 19
+MANY = 2**31  # format: operands, where any number is allowed
+MAX_DIGITS = 19  # format: of a number of 64 bits
 # Operators of the specification (section on intension), and the number of operands of each.
 ARITY: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("neg", "abs", "sqr", "not"), (1, 1)),

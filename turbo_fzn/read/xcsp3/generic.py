@@ -18,6 +18,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Array, Ref
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.arguments import PLAIN, Arguments
 from turbo_fzn.read.xcsp3.automata import mdd, regular
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter, allowed_by, complement
@@ -31,11 +32,9 @@ LARGE, AS_ZEROS = b"0" * 19, bytes.maketrans(b"123456789", b"0" * 9)
 UNUSUAL = (b"-,", b"-)", *b" \t\r\n+")
 NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large one
 TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # in one cell
-CHUNK = 2**20
 CELL = re.compile(r"(<=|>=|<|>|!=|=|[@#!$~])?([+-]?\d+)|\^?(?:([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\})")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", None: "eq"}
 COMPARISON |= {"@": "le", "#": "ge", "$": "lt", "~": "gt", "!": "ne"}  # ≤ ≥ ﹤ ﹥ ≠, and ^ for ¬ (document.py)
-MAX_SPLIT_CELLS = 10**7
 
 
 def intension(a: Arguments) -> None:
@@ -176,7 +175,7 @@ def _single_intervals(scope: Scope, data: bytes) -> np.ndarray | None:
     places = [np.zeros(0, np.int32)]
     start = 0
     while start < len(data):  # in pieces, since words take more memory than their text
-        end = data.find(b" ", start + CHUNK)
+        end = data.find(b" ", start + TUNING.piece_characters)
         words = data[start : end if end >= 0 else len(data)].split()
         for word in words:
             distinct.setdefault(word, len(distinct))
@@ -198,8 +197,10 @@ def _split_rows(scope: Scope, text: str, width: int) -> np.ndarray:
                 cells[word] = _read_cell(scope, word)
         for row in product(*(cells[word] for word in words)):
             rows += row
-        if len(rows) > MAX_SPLIT_CELLS:
-            raise UnsupportedError(f"a table of more than {MAX_SPLIT_CELLS} cells, some of which are several intervals")
+        if len(rows) > TUNING.list_items:
+            raise UnsupportedError(
+                f"a table of more than {TUNING.list_items} cells, some of which are several intervals"
+            )
     return np.array(rows, np.int64).reshape(-1, 2)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import ModelError, UnsupportedError
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.expressions import Term, read_expression
 
-MAX_CELLS = 10**6
 COLUMN = re.compile(r"c(\d{1,6})(?:([+-])(\d{1,18}))?")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", "": "eq"}
 COMPARISON |= {"@": "le", "#": "ge", "$": "lt", "~": "gt", "!": "ne"}  # ≤ ≥ ﹤ ﹥ ≠, as document.py hands them on
@@ -27,8 +27,8 @@ def compares_columns(text: str) -> bool:
 
 def as_expression(rows: list[list[str]], width: int, supports: bool, intervals: dict[str, Intervals]) -> Term:
     """The operands are named %0, %1, …, by their columns; `intervals` are the values of cells that name no column."""
-    if len(rows) * width > MAX_CELLS:
-        raise UnsupportedError(f"a table of more than {MAX_CELLS} cells, some of which compare columns")
+    if len(rows) * width > TUNING.made_cells:
+        raise UnsupportedError(f"a table of more than {TUNING.made_cells} cells, some of which compare columns")
     each = [f"and({','.join(conditions(row, intervals)) or 'eq(0,0)'})" for row in rows]
     some = f"or({','.join(each)})"
     return read_expression(some if supports else f"not({some})")

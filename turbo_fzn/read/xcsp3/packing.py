@@ -8,12 +8,12 @@ from typing import Any
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Expression, Ref
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.arguments import Arguments
 from turbo_fzn.read.xcsp3.counting import same_length, state_sum
 from turbo_fzn.read.xcsp3.emitter import Condition, Emitter
 from turbo_fzn.read.xcsp3.expressions import Term
 
-MAX_CELLS = 10**6  # pairs of a time and a task, where each time has a constraint
 Items = list[Ref | int]
 RUNS = (("arg", 0), ("arg", 2), ("le", 2), ("arg", 2), ("arg", 0), ("arg", 1), ("add", 2), ("lt", 2), ("and", 2))
 
@@ -75,8 +75,8 @@ def _at_each_time(e: Emitter, starts: Items, lengths: Items, heights: Items, con
         raise UnsupportedError("a cumulative with such a condition over variables without bounds")
     first = min((start[0] for start, _ in spans if start), default=0)
     last = max((start[1] + length[1] for start, length in spans if start and length), default=0)
-    if (last - first) * len(starts) > MAX_CELLS:
-        raise UnsupportedError(f"a cumulative with such a condition over more than {MAX_CELLS} times and tasks")
+    if (last - first) * len(starts) > TUNING.made_cells:
+        raise UnsupportedError(f"a cumulative with such a condition over more than {TUNING.made_cells} times and tasks")
     use = Expression((*RUNS, ("arg", 3), ("mul", 2)))
     e.require(0, condition)
     for time in range(first, last):
@@ -121,8 +121,8 @@ def _by_condition(e: Emitter, items: Items, sizes: list[int], condition: Conditi
         e.add("turbo_bin_packing", operand - (operator == "lt"), items, sizes)
         return
     bins = IntSet.of_ranges(pair for item in items for pair in e.domain(item).ranges)
-    if bins.size * max(len(items), 1) > MAX_CELLS:
-        raise UnsupportedError(f"a binPacking with such a condition over more than {MAX_CELLS} bins and items")
+    if bins.size * max(len(items), 1) > TUNING.made_cells:
+        raise UnsupportedError(f"a binPacking with such a condition over more than {TUNING.made_cells} bins and items")
     related = relation(condition)
     operands = [operand] if isinstance(operand, (int, Ref)) else [0]
     for number in bins:

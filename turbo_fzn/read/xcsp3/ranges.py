@@ -12,7 +12,7 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.read.model import Expression
 
 Range = tuple[int, int]
-TRUTH = (0, 1)
+TRUTH = (0, 1)  # format: the bounds of a truth value
 
 
 def corners(operation: Callable[[int, int], int], x: Range, y: Range) -> Range:

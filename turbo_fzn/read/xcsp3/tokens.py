@@ -17,13 +17,10 @@ from typing import Any, NamedTuple
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError
 from turbo_fzn.read.model import Expression, Ref
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.emitter import Condition
 from turbo_fzn.read.xcsp3.expressions import OPERAND, Term, read_expression, to_integer
 
-MAX_ITEMS = 10**7  # of one list: a run such as 0x1000000000 is a few characters
-MAX_CELLS = 2 * 10**6  # of one array
-SHORT = 400  # characters of an expression
-MAX_SHAPES = 2**15
 INTEGER = re.compile(r"[+-]?\d+")
 RUN = re.compile(r"([+-]?\d+)x(\d+)")
 INTERVAL = re.compile(r"([+-]?\d+)\.\.([+-]?\d+)")
@@ -128,7 +125,7 @@ class Scope(dict[str, tuple]):
                 found.append(self.expression(word))  # which is not kept: there may be many
                 continue
             found += self[word]
-            if len(found) > MAX_ITEMS:
+            if len(found) > TUNING.list_items:
                 refuse_many(len(found))
         return found
 
@@ -195,7 +192,7 @@ class Scope(dict[str, tuple]):
         """The expression of a call that was not met before, with places instead of names; it is remembered."""
         numbered = [str(item) if type(item) is int else f"%{place}" for place, item in enumerate(items)]
         known = read_expression(f"{operator}({','.join(numbered)})").expression
-        if len(self.shapes) < MAX_SHAPES:
+        if len(self.shapes) < TUNING.shapes:
             self.shapes[key] = known
             if len(items) == 2 and key[1] is Ref and type(items[1]) is int:
                 self.shapes[operator, f"{words[1]})"] = known
@@ -203,7 +200,7 @@ class Scope(dict[str, tuple]):
 
     def shape(self, word: str) -> tuple[Expression, Sequence[str]]:
         """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
-        if len(word) > SHORT:
+        if len(word) > TUNING.short_expression:
             return read_expression(word)
         key, parts = zip(*map(_without_names, word.split(",")))
         names = list(chain.from_iterable(parts))
@@ -213,7 +210,7 @@ class Scope(dict[str, tuple]):
         known = self.shapes.get(key)
         if known is None:
             known, operands = read_expression(word)
-            if list(operands) != names or len(self.shapes) >= MAX_SHAPES:  # what stands for a name is to be a name
+            if list(operands) != names or len(self.shapes) >= TUNING.shapes:  # what stands for a name is to be a name
                 return known, operands
             self.shapes[key] = known
         return known, names
@@ -301,7 +298,7 @@ def number_in(word: str) -> int:
     return int(word[1:])
 
 
-def refuse_many(count: int, most: int = MAX_ITEMS) -> None:
+def refuse_many(count: int, most: int = TUNING.list_items) -> None:
     if count > most:
         raise ModelError(f"a list or an array of {count} elements is too large")
 

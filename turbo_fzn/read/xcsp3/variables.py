@@ -13,8 +13,9 @@ from math import prod
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.read.model import Model, Ref, Variable
+from turbo_fzn.read.tuning import TUNING
 from turbo_fzn.read.xcsp3.document import Element
-from turbo_fzn.read.xcsp3.tokens import CELLS, INTEGER, INTERVAL, MAX_CELLS, NAME, Cells, Scope, refuse_many, to_integer
+from turbo_fzn.read.xcsp3.tokens import CELLS, INTEGER, INTERVAL, NAME, Cells, Scope, refuse_many, to_integer
 
 NOTHING: dict[str, str] = {}
 SIZES = re.compile(r"(?:\[\d{1,18}\])+")
@@ -92,7 +93,7 @@ class Declarations:
         if element.attributes.get("startIndex", "0").strip() != "0":
             raise UnsupportedError(f"the array `{name}`: indices that do not begin at 0 are not read")
         sizes = tuple(int(one) for one in size[1:-1].split("]["))
-        refuse_many(prod(sizes), MAX_CELLS)
+        refuse_many(prod(sizes), TUNING.array_cells)
         cells = Cells(sizes, [None] * prod(sizes))
         self.scope.arrays[name] = cells
         domains = self.domains_of_cells(source, cells, name, kind)

@@ -15,24 +15,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from turbo_fzn.base import progress
+from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.options.options import Options
 from turbo_fzn.run.answer.outcome import Sample
 from turbo_fzn.run.answer.statistics import finite
+from turbo_fzn.run.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
 
-INTERVAL_SECONDS = 1.0
-LOG_SHARE = 1 / 20  # of the time so far
-FIRST_SAMPLE_SECONDS, SAMPLE_SHARE = 0.02, 1 / 20  # the axis is logarithmic
-STREAM_SECONDS = 0.5  # that a bound which was proved, or a warning, may wait
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def sample_seconds(options: Options) -> float | None:
     """The longest time between two samples; None where none are wanted."""
     if options.json_stream:
-        return STREAM_SECONDS
+        return TUNING.stream_seconds
     return None if options.report is None else math.inf
 
 
@@ -53,7 +51,7 @@ class Live:
     last: tuple[Found, float] | None = None  # the last answer and its time
 
     def __post_init__(self) -> None:
-        self.looked, self.due = self.began, self.began + progress.PATIENCE_SECONDS
+        self.looked, self.due = self.began, self.began + BASE.progress_patience_seconds
 
     def note(self, found: Found) -> None:
         """Records an answer."""
@@ -64,7 +62,7 @@ class Live:
         now = time.monotonic()
         if self.sampled is None or now < self.sample_due:
             return
-        self.sample_due = now + max(FIRST_SAMPLE_SECONDS, min((now - self.began) * SAMPLE_SHARE, self.sampled))
+        self.sample_due = now + max(TUNING.sample_seconds, min((now - self.began) * TUNING.sample_share, self.sampled))
         bound = self.value(self.sense * engine.bound) if self.sense else None
         counted = engine.statistics()
         yield Sample(now - self.began, counted["nodes"], bound, counted.get("idle_ns", 0) / 1e9)
@@ -78,7 +76,7 @@ class Live:
         nodes = engine.statistics()["nodes"]
         rate = (nodes - self.nodes) / (now - self.looked)
         self.nodes, self.looked = nodes, now
-        self.due = now + max(INTERVAL_SECONDS, (now - self.began) * LOG_SHARE if logged else 0)
+        self.due = now + max(TUNING.progress_seconds, (now - self.began) * TUNING.log_share if logged else 0)
         line = f"{now - self.began:.0f} s: {', '.join([f'{short(rate)} nodes/s', *self.state(engine, n_solutions)])}"
         log.info("%s", line)
         if not self.verbose:

@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from turbo_fzn.engine.contract import Found
+from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF, Op
-
-DIGEST_BYTES = 32
 
 
 class Choice(Protocol):
@@ -73,9 +72,9 @@ class Distinct:
         whole = np.array([found.values for found in arrived])[:, self.places].astype(self.kind).tobytes()
         size = len(whole) // len(arrived)
         keys = [whole[number * size : (number + 1) * size] for number in range(len(arrived))]
-        if size <= DIGEST_BYTES:
+        if size <= TUNING.digest_bytes:
             return keys
-        return [hashlib.blake2b(key, digest_size=DIGEST_BYTES).digest() for key in keys]
+        return [hashlib.blake2b(key, digest_size=TUNING.digest_bytes).digest() for key in keys]
 
 
 def narrowest(lower: np.ndarray, upper: np.ndarray) -> type[np.signedinteger]:

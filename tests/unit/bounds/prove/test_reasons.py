@@ -13,6 +13,7 @@ from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.prove import reasons
 from turbo_fzn.bounds.prove.certificate import Certificate, Certifier
 from turbo_fzn.bounds.prove.reasons import Reason, follows, reason_of
+from turbo_fzn.bounds.prove.tuning import TUNING
 
 N_CASES = 800
 PLACES = (7, 3, -1, 12, 5)  # the learners' variables of columns
@@ -75,8 +76,8 @@ def cases(seed: str) -> list[Case]:
 
 @pytest.mark.parametrize(("factor", "terms"), [(2**20, 256), (40, 256), (3, 2)])
 def test_a_reason_holds_at_every_solution(monkeypatch, factor, terms):
-    monkeypatch.setattr(reasons, "LARGEST_FACTOR", factor)
-    monkeypatch.setattr(reasons, "MOST_TERMS", terms)
+    monkeypatch.setattr(TUNING, "reason_factor", factor)
+    monkeypatch.setattr(TUNING, "reason_terms", terms)
     said = [(case, reason) for case in cases("reasons") if (reason := case.reason()) is not None]
     assert len(said) > N_CASES / 10
     for case, reason in said:

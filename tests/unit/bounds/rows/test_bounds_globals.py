@@ -27,6 +27,7 @@ from turbo_fzn.bounds.lp.relaxation import Affine, Relaxation
 from turbo_fzn.bounds.rows import counting, energy, flows, tours
 from turbo_fzn.bounds.rows.linearise import linearise
 from turbo_fzn.bounds.rows.tours import Tour, least_cut
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.check.meanings import are_apart, fits, is_circuit, is_subcircuit
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -224,7 +225,7 @@ def test_permutations_have_no_values_but_those_of_the_table() -> None:
 
 @needs_minizinc
 def test_what_has_too_many_values_gives_sums(compiled, monkeypatch) -> None:
-    monkeypatch.setattr(counting, "MOST_TRUTHS", 0)
+    monkeypatch.setattr(TUNING, "counted_truths", 0)
     cases = [(case, text) for case, text in compiled if case.name == "all_different"]
     relaxations = [check(case, text, Random(number)) for case, text in cases for number in range(OBJECTIVES)]
     assert any(relaxation is not None and len(relaxation.rows) > 1 for relaxation in relaxations)

@@ -13,7 +13,7 @@ from support.relaxations import beside_of, root_of
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.bounds.lp.relaxation import Affine, Builder
 from turbo_fzn.bounds.rows.encoding import Encoding
-from turbo_fzn.lower import narrow_elements
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
 OFFSET = """
@@ -92,7 +92,7 @@ def test_the_relaxation_is_as_strong_as_can_be(
     monkeypatch: pytest.MonkeyPatch, text: str, with_cuts: bool, bound: int
 ) -> None:
     """Without the lowering's own look at elements over one index, which leaves nothing of some."""
-    monkeypatch.setattr(narrow_elements, "MOST_CELLS", 0)
+    monkeypatch.setattr(TUNING, "narrowed_cells", 0)
     root = root_of(text)
     if with_cuts:
         assert root.listener.bound < bound

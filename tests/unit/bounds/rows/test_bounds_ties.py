@@ -10,10 +10,10 @@ import pytest
 
 from fuzz.bounds import judge_bounds
 from support.relaxations import root_of
-from turbo_fzn.bounds.rows.linearizer import SMALL_DOMAIN
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
-MANY = SMALL_DOMAIN + 5
+MANY = TUNING.small_values + 5
 OFFSET = 3
 
 
@@ -44,7 +44,7 @@ def chain(random: Random, n: int) -> tuple[str, int]:
     return text, least
 
 
-@pytest.mark.parametrize("n", [SMALL_DOMAIN - 2, MANY])
+@pytest.mark.parametrize("n", [TUNING.small_values - 2, MANY])
 def test_hulls_in_a_row_are_together_as_strong_as_all_of_them(n: int) -> None:
     for seed in range(3):
         text, least = chain(Random(seed), n)

@@ -16,7 +16,8 @@ from fuzz.bounds import judge_bounds
 from support.command import PATIENCE
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import LinearRows
-from turbo_fzn.bounds.rows.cliques import MOST_WORK, Conflicts, groups, inequality
+from turbo_fzn.bounds.rows.cliques import Conflicts, groups, inequality
+from turbo_fzn.bounds.rows.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 
 
@@ -34,9 +35,9 @@ def test_what_differs_in_pairs_is_covered_by_sets_that_all_differ() -> None:
     assert sorted(groups(pairs)) == [[0, 1, 2], [2, 3]]
 
 
-@pytest.mark.parametrize("most", [0, 40, MOST_WORK])
+@pytest.mark.parametrize("most", [0, 40, TUNING.clique_work])
 def test_every_pair_that_differs_is_in_a_set_however_much_work_is_allowed(monkeypatch, most) -> None:
-    monkeypatch.setattr("turbo_fzn.bounds.rows.cliques.MOST_WORK", most)
+    monkeypatch.setattr("turbo_fzn.bounds.rows.tuning.TUNING.clique_work", most)
     rng = Random(most)
     for _ in range(20):
         pairs = {tuple(sorted(rng.sample(range(9), 2))) for _ in range(rng.randint(1, 30))}

@@ -12,12 +12,12 @@ from support.relaxations import beside_of, root_of, unsolved
 from turbo_fzn.bounds.lp.highs import Answer
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.rows.cliques import Conflicts
-from turbo_fzn.bounds.search import root as root_module
 from turbo_fzn.bounds.search import tree as tree_module
 from turbo_fzn.bounds.search.root import Root
-from turbo_fzn.bounds.search.tree import RELIABLE, Node, Tree
-from turbo_fzn.bounds.thread import relaxation_thread
-from turbo_fzn.bounds.thread.relaxation_thread import PATIENCE_SECONDS, Beside
+from turbo_fzn.bounds.search.tree import Node, Tree
+from turbo_fzn.bounds.search.tuning import TUNING
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
+from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
 
 SQUARES = """
 var 0..40: x :: output_var; var 0..40: y :: output_var; var 0..40: z :: output_var;
@@ -53,7 +53,7 @@ def learn_nothing(column: int) -> None:
 def test_the_column_is_divided_that_has_brought_most_on_both_sides() -> None:
     tree = tree_of(6)
     point = np.array([0.9, 0.4, 0, 0, 4.5, 0])
-    tree.counts[:] = RELIABLE
+    tree.counts[:] = TUNING.reliable
     tree.gains[:, 4], tree.gains[0, 1] = 50, 500
     assert tree.choose(point, *tree_ends(tree), learn_nothing) == 4
 
@@ -67,7 +67,7 @@ def test_time_of_probes_is_no_sign_that_the_bound_stands_still(probing: float, h
     tree = SimpleNamespace(n_nodes=0, probing=probing, bound=68, can_rise=lambda: True, is_full=lambda: len(steps) > 3)
     tree.step = lambda: steps.append(1)
     beside.rest = lambda: None  # type: ignore[method-assign]
-    beside.work_time = lambda: PATIENCE_SECONDS + 1 if steps else 0.0  # type: ignore[method-assign]
+    beside.work_time = lambda: THREAD.tree_seconds + 1 if steps else 0.0  # type: ignore[method-assign]
     beside.divide(tree)
     assert len(steps) == (1 if hopeless else 4)
 
@@ -83,7 +83,7 @@ def test_columns_that_were_hardly_divided_are_probed_and_others_are_not() -> Non
     """What the probe says decides."""
     tree = tree_of(6)
     point = np.array([0.5, 0.5, 0.5, 0, 0, 0])
-    tree.gains[:, 0], tree.counts[:, 0] = 5, RELIABLE
+    tree.gains[:, 0], tree.counts[:, 0] = 5, TUNING.reliable
     probed = []
 
     def probe(column: int) -> None:
@@ -172,10 +172,10 @@ def test_a_probe_ends_when_its_time_is_over(pace: float, least: int, most: int) 
     assert least <= round(sum(spent) / meter.unit) <= most and meter.is_over is is_over
 
 
-@pytest.mark.parametrize("rounds", [1, tree_module.MOST_ROUNDS])
+@pytest.mark.parametrize("rounds", [1, TUNING.node_rounds])
 def test_cuts_are_added_at_nodes_and_bases_from_before_them_go_on(monkeypatch, rounds: int) -> None:
     """A sum of squares, whose lines come as cuts: without them a node's bound is that of the root's three lines."""
-    monkeypatch.setattr(tree_module, "MOST_ROUNDS", rounds)
+    monkeypatch.setattr(TUNING, "node_rounds", rounds)
     tree, beside = grown(SQUARES)
     n_rows = len(tree.certifier.rows)
     beside.tell(1 + LEAST)
@@ -236,8 +236,8 @@ def test_zero_half_cuts_leave_where_they_prove_no_more() -> None:
 
 @pytest.mark.parametrize(("nodes", "seconds", "deeper"), [(1, 99.0, True), (10**6, 0.0, True), (10**6, 99.0, False)])
 def test_a_tree_that_is_not_small_goes_back_to_the_root_once(monkeypatch, nodes, seconds, deeper) -> None:
-    monkeypatch.setattr(relaxation_thread, "SMALL_TREE", nodes)
-    monkeypatch.setattr(relaxation_thread, "SMALL_SECONDS", seconds)
+    monkeypatch.setattr(THREAD, "small_tree", nodes)
+    monkeypatch.setattr(THREAD, "small_tree_seconds", seconds)
     went: list[int] = []
     monkeypatch.setattr(Beside, "cut_deeper", lambda beside, root, tree: went.append(tree.n_nodes))
     root = root_of(SQUARES)
@@ -264,7 +264,7 @@ def test_the_tree_goes_on_with_the_rows_and_the_box_of_the_root() -> None:
 
 @pytest.mark.parametrize("proves", [False, True])
 def test_cuts_of_a_tree_stay_whether_those_of_the_root_do(monkeypatch, proves: bool) -> None:
-    monkeypatch.setattr(root_module, "MOST_CUTS", 0)  # all slack cuts of the root leave at once
+    monkeypatch.setattr(TUNING, "root_cuts", 0)  # all slack cuts of the root leave at once
     root = root_of(SQUARES)
     tree = Tree(root.relaxation, root.program, root.certifier, root.listener)
     tree.push(Node(root.bound, (), None))
@@ -287,14 +287,14 @@ def add_a_slack_row(root: Root, answer: Answer) -> bool:
 
 
 def test_time_for_cuts_of_the_root_is_no_time_of_nodes(monkeypatch) -> None:
-    monkeypatch.setattr(relaxation_thread, "SMALL_TREE", 1)
+    monkeypatch.setattr(THREAD, "small_tree", 1)
     root = root_of(SQUARES)
     beside = root.listener
     clock, spent = beside.work_time, [0.0]
     beside.work_time = lambda: clock() + spent[0]
 
     def take_long(root: Root, tree: Tree) -> None:
-        spent[0] += 100 * PATIENCE_SECONDS
+        spent[0] += 100 * THREAD.tree_seconds
 
     beside.cut_deeper = take_long
     beside.began, beside.worked = beside.now(), beside.work_time()

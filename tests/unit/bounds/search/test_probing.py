@@ -12,10 +12,9 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cuts.cutter import Cutter
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.rows.cliques import Conflicts
-from turbo_fzn.bounds.search import probing
-from turbo_fzn.bounds.search import root as root_module
 from turbo_fzn.bounds.search.listener import NO_SOLUTION
 from turbo_fzn.bounds.search.probing import probe
+from turbo_fzn.bounds.search.tuning import TUNING
 from turbo_fzn.bounds.thread.relaxation_thread import Beside
 
 DAYS, PLAYS = [4, 1, 6], [1, 0, 1]
@@ -52,7 +51,7 @@ solve minimize cost;
 @pytest.mark.parametrize("probes", [0, 2000])
 def test_what_a_value_costs_by_way_of_several_constraints_is_one_row(monkeypatch, probes: int) -> None:
     """An actor is paid for the scenes that he plays in, whatever their order; each product alone may be 0."""
-    monkeypatch.setattr(probing, "MOST_PROBES", probes)
+    monkeypatch.setattr(TUNING, "root_probes", probes)
     for other in ("of_rows", "of_tableau", "of_duals"):
         monkeypatch.setattr(Cutter, other, lambda *_: ())
     root = root_of(COST)
@@ -62,7 +61,7 @@ def test_what_a_value_costs_by_way_of_several_constraints_is_one_row(monkeypatch
 
 @pytest.mark.parametrize(("share", "stay"), [(0.0, True), (2.0, False)])
 def test_cuts_that_close_little_of_the_gap_leave_with_what_values_imply(monkeypatch, share: float, stay: bool) -> None:
-    monkeypatch.setattr(root_module, "LEAST_CLOSED", share)
+    monkeypatch.setattr(TUNING, "closed_part", share)
     root = root_of(COST)
     n_rows, separators = len(root.rows), root.relaxation.separators
     root.listener.tell(11)

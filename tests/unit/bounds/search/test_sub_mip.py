@@ -15,11 +15,11 @@ from support.relaxations import beside_a, numbers_of, prepared_of, unsolved
 from turbo_fzn.bounds.lp.highs import Outcome
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.rows.cliques import Conflicts
-from turbo_fzn.bounds.search import sub_mip
 from turbo_fzn.bounds.search.root import Root
-from turbo_fzn.bounds.search.sub_mip import LARGER, LEAST_PART, MOST_REST, MOST_SECONDS, PART, SECONDS, SMALLER, Near
-from turbo_fzn.bounds.thread import relaxation_thread
-from turbo_fzn.bounds.thread.relaxation_thread import LAST_SECONDS, Beside
+from turbo_fzn.bounds.search.sub_mip import Near
+from turbo_fzn.bounds.search.tuning import TUNING
+from turbo_fzn.bounds.thread.relaxation_thread import Beside
+from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
 from turbo_fzn.bounds.thread.turns import BesideInTurns
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.options.options import Options
@@ -122,7 +122,7 @@ def test_what_is_released_is_connected_by_short_rows(monkeypatch):
     """Two groups of truths that one long row connects: a part of one fifth is of one group, of more it is of both."""
     rows = [({i: 1, i + 1: 1}, 0, 1) for group in (0, 10) for i in range(group, group + 9)]
     rows.append((dict.fromkeys(range(20), 1), 0, 20))
-    monkeypatch.setattr(sub_mip, "LONGEST_ROW", 2)
+    monkeypatch.setattr(TUNING, "connecting_row", 2)
     ends = np.zeros(20, np.int64), np.ones(20, np.int64)
     relaxation = Relaxation(*ends, LinearRows.of(rows), 0, 1, np.arange(20), {}, Conflicts())
     known = np.ones(20, bool)
@@ -140,7 +140,7 @@ def test_what_is_released_is_connected_by_short_rows(monkeypatch):
 def near_that(outcomes: list[tuple[Outcome, bool]], monkeypatch: pytest.MonkeyPatch) -> tuple[Case, list[int]]:
     """A case whose programs end so, with or without a solution, and the number of columns that stay in each."""
     case, stayed, script = Case(), [], iter(outcomes)
-    case.near.seconds = SECONDS
+    case.near.seconds = TUNING.sub_mip_seconds
 
     def solve(near: Near, stay: np.ndarray, values: np.ndarray) -> Outcome:
         stayed.append(int(stay.sum()))
@@ -161,7 +161,7 @@ def test_a_program_that_is_successful_to_the_end_of_its_time_goes_on(monkeypatch
     for _ in range(4):
         case.near.look_again()
     assert [number == N_TRUTHS for number in stayed] == [True, True, True, False]
-    assert case.near.seconds == SECONDS
+    assert case.near.seconds == TUNING.sub_mip_seconds
 
 
 def test_programs_that_release_some_come_between_those_that_release_none(monkeypatch):
@@ -216,7 +216,7 @@ def test_an_empty_box_is_a_program_that_has_ended():
     case.beside.best = 0
     for _ in range(2):
         case.near.look_again()
-    assert case.near.part == pytest.approx(LARGER * PART) and case.near.seconds == PATIENCE
+    assert case.near.part == pytest.approx(TUNING.part_growth * TUNING.released_part) and case.near.seconds == PATIENCE
 
 
 def test_time_grows_where_nothing_is_found_in_it(monkeypatch):
@@ -224,16 +224,16 @@ def test_time_grows_where_nothing_is_found_in_it(monkeypatch):
     for n in range(1, 7):
         case.near.may_keep, case.near.kept = True, np.empty(0, np.int64)
         case.near.look_again()
-        assert case.near.seconds == min(SECONDS * 2**n, MOST_SECONDS)
+        assert case.near.seconds == min(TUNING.sub_mip_seconds * 2**n, TUNING.longest_sub_mip_seconds)
 
 
 @pytest.mark.parametrize(
     ("outcome", "found", "part"),
     [
-        (DONE, False, LARGER * PART),
-        (Outcome.INFEASIBLE, False, LARGER * PART),
-        (LATE, True, PART),
-        (LATE, False, SMALLER * PART),
+        (DONE, False, TUNING.part_growth * TUNING.released_part),
+        (Outcome.INFEASIBLE, False, TUNING.part_growth * TUNING.released_part),
+        (LATE, True, TUNING.released_part),
+        (LATE, False, TUNING.part_decay * TUNING.released_part),
     ],
 )
 def test_a_part_grows_or_shrinks_with_the_time_that_it_takes(outcome, found, part, monkeypatch):
@@ -243,7 +243,7 @@ def test_a_part_grows_or_shrinks_with_the_time_that_it_takes(outcome, found, par
     assert case.near.part == pytest.approx(part)
     for _ in range(40):
         case.near.look_again()
-    assert LEAST_PART <= case.near.part <= 1.0
+    assert TUNING.least_released_part <= case.near.part <= 1.0
 
 
 def test_programs_in_vain_are_followed_by_longer_rests(monkeypatch):
@@ -258,7 +258,7 @@ def test_programs_in_vain_are_followed_by_longer_rests(monkeypatch):
     monkeypatch.setattr(case.beside, "now", lambda: clock["now"])
     for n in range(1, 13):
         case.near.look_again()
-        assert case.near.next == 100 + 0.5 * min(2**n, MOST_REST) and not case.near.is_due()
+        assert case.near.next == 100 + 0.5 * min(2**n, TUNING.sub_mip_rest) and not case.near.is_due()
     case.near.look_again()
     assert case.near.next == 100 and case.near.is_due()
 
@@ -298,7 +298,7 @@ def test_where_no_truth_can_stay_nothing_is_looked_for():
 def test_a_relaxation_that_is_too_large_has_no_programs_near(monkeypatch):
     case = Case()
     assert case.beside.programs_near(case.near.root) is not None
-    monkeypatch.setattr(sub_mip, "MOST_ENTRIES", len(case.near.relaxation.rows.values) - 1)
+    monkeypatch.setattr(TUNING, "sub_mip_entries", len(case.near.relaxation.rows.values) - 1)
     assert case.beside.programs_near(case.near.root) is None
 
 
@@ -309,7 +309,7 @@ def test_a_relaxation_with_a_small_share_of_the_time_has_none():
 
 
 def test_a_program_ends_before_the_interpreter_stops_waiting_for_its_thread():
-    assert MOST_SECONDS < LAST_SECONDS
+    assert TUNING.longest_sub_mip_seconds < THREAD.last_seconds
 
 
 def test_in_turns_there_are_none_since_their_seconds_are_those_of_a_clock():
@@ -321,7 +321,7 @@ def test_in_turns_there_are_none_since_their_seconds_are_those_of_a_clock():
 def test_the_thread_looks_near_solutions_until_the_search_ends(monkeypatch):
     """Here no bound is proved, so what is found is found near the solution."""
     case = Case()
-    monkeypatch.setattr(sub_mip, "SECONDS", PATIENCE)
+    monkeypatch.setattr(TUNING, "sub_mip_seconds", PATIENCE)
     monkeypatch.setattr(Root, "settle", lambda root: None)
     monkeypatch.setattr(Beside, "search", lambda beside, root: None)
     case.beside.start()
@@ -351,8 +351,8 @@ def test_beside_a_tree_it_looks_near_new_solutions_or_if_the_bound_stands_still(
 
 def test_a_tree_that_is_not_small_is_interrupted_by_looks(monkeypatch):
     case, looked = Case(), []
-    for name, value in (("SMALL_TREE", 2), ("PATIENCE_SECONDS", 99.0)):
-        monkeypatch.setattr(relaxation_thread, name, value)
+    for name, value in (("small_tree", 2), ("tree_seconds", 99.0)):
+        monkeypatch.setattr(THREAD, name, value)
     monkeypatch.setattr(Beside, "look_aside", lambda beside: looked.append(tree.n_nodes))
     tree = SimpleNamespace(n_nodes=0, probing=0.0, bound=0, is_full=lambda: False, can_rise=lambda: tree.n_nodes < 4)
     tree.step = lambda: setattr(tree, "n_nodes", tree.n_nodes + 1)
@@ -372,7 +372,7 @@ def test_it_stays_until_the_search_ends_or_nothing_better_is_left(end, monkeypat
 
     monkeypatch.setattr(Near, "look_again", look_again)
     monkeypatch.setattr(Beside, "rest", lambda beside: rests.append(1))
-    monkeypatch.setattr(relaxation_thread, "REST_SECONDS", 0)
+    monkeypatch.setattr(THREAD, "rest_seconds", 0)
     case.beside.stay()
     assert len(rests) == 3
 

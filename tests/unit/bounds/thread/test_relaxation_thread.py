@@ -13,6 +13,7 @@ from support.command import PATIENCE
 LATE = """
 import os, threading, time
 from turbo_fzn.bounds.thread import relaxation_thread
+from turbo_fzn.bounds.thread.tuning import TUNING
 
 class Late(relaxation_thread.Bounder):
     sense = 1
@@ -57,14 +58,11 @@ def output_of(script: str) -> str:
 @pytest.mark.parametrize("end", ["", CLOSED], ids=["not closed", "closed"])
 def test_the_interpreter_waits_at_its_end_for_the_threads(end):
     """One that was in a callback of HiGHS then was unwound through C++, which ended the process by an abort."""
-    assert (
-        output_of(f"{LATE}late = [Late(2 * relaxation_thread.END_SECONDS) for _ in range(2)]\n{end}")
-        == "ended\nended\n"
-    )
+    assert output_of(f"{LATE}late = [Late(2 * TUNING.end_seconds) for _ in range(2)]\n{end}") == "ended\nended\n"
 
 
 def test_the_interpreter_waits_no_longer_than_it_says():
-    assert output_of(f"{LATE}relaxation_thread.LAST_SECONDS = 0.1\nlate = Late(1000), Late(1000)\n") == ""
+    assert output_of(f"{LATE}TUNING.last_seconds = 0.1\nlate = Late(1000), Late(1000)\n") == ""
 
 
 def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have():

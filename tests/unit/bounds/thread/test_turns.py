@@ -14,9 +14,11 @@ from support.places import CORPUS
 from support.warm import ask
 from turbo_fzn.bounds.lp import highs
 from turbo_fzn.bounds.lp.highs import Program
+from turbo_fzn.bounds.lp.tuning import TUNING
 from turbo_fzn.bounds.rows.linearise import linearise
 from turbo_fzn.bounds.search.listener import NO_SOLUTION
-from turbo_fzn.bounds.thread.turns import TURN_SECONDS, BesideInTurns
+from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
+from turbo_fzn.bounds.thread.turns import BesideInTurns
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options.options import Options
@@ -66,7 +68,7 @@ def test_iterations_are_accounted_for_while_a_linear_program_is_being_solved():
     parts: list[tuple[float, bool]] = []  # and whether the solver has returned
     program = linear_program(lambda seconds: parts.append((seconds, returned)))
     returned = False
-    solve, unit = program.solver.run, highs.ITERATION_SECONDS + highs.ENTRY_SECONDS * program.solver.getNumNz()
+    solve, unit = program.solver.run, TUNING.iteration_seconds + TUNING.entry_seconds * program.solver.getNumNz()
     program.solver.run = lambda: (solve(), returned_now())
 
     def returned_now() -> None:
@@ -84,7 +86,7 @@ def test_a_linear_program_that_takes_long_is_solved_by_an_interior_point(monkeyp
     program = linear_program(seconds.append)
     expected = program.solve()
     by_simplex = sum(seconds)
-    monkeypatch.setattr(highs, "MOST_ITERATIONS", 10)
+    monkeypatch.setattr(TUNING, "iterations", 10)
     seconds.clear()
     program = linear_program(seconds.append)
     answer = program.solve()
@@ -159,7 +161,7 @@ class Counting(BesideInTurns):
         for bound in range(1, 6):
             self.knew.append(self.best)
             self.publish(bound)
-            self.account(0.4 * TURN_SECONDS)
+            self.account(0.4 * THREAD.turn_seconds)
 
 
 @pytest.mark.parametrize("pause", [0, 0.02])
@@ -170,7 +172,7 @@ def test_what_is_proved_in_a_turn_is_delivered_at_its_end(pause):
     beside.start()
     for turn in range(1, 5):
         time.sleep(pause)
-        beside.arrive(turn * TURN_SECONDS, 100 - turn)
+        beside.arrive(turn * THREAD.turn_seconds, 100 - turn)
         wait_until(lambda: not beside.is_behind())
         seen.append(beside.delivered[-1])
     beside.thread.join(PATIENCE)

@@ -1,0 +1,37 @@
+"""Tunable constants that all may use: of the memory and of the line of progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turbo_fzn.tuning import tunable
+
+
+@dataclass(slots=True)
+class Tuning:
+    """Estimates of memory, and when a user is told to wait."""
+
+    libraries_bytes: int = tunable(
+        96 << 20,
+        "bytes of address space",
+        "an estimate, of NumPy, OpenBLAS and the kernels: a refusal with a reason against a crash",
+        kept="a check for memory, which tests meet with real limits",
+    )
+    stack_bytes: int = tunable(
+        8 << 20,
+        "bytes",
+        "an estimate, of the stack of a thread by the usual limit: likewise",
+        kept="a check for memory, which tests meet with real limits",
+    )
+    progress_patience_seconds: float = tunable(
+        2.0,
+        "seconds",
+        "a stage that ends by then shows no line: nothing flickers, and nobody waits long without a word",
+        kept="how the output looks",
+    )
+    progress_seconds: float = tunable(
+        0.1, "seconds between two looks", "a fresh line against processor time", kept="how the output looks"
+    )
+
+
+TUNING = Tuning()

@@ -1,0 +1,28 @@
+"""Tunable constants of proofs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turbo_fzn.tuning import tunable
+
+
+@dataclass(slots=True)
+class Tuning:
+    """What a proof may need against which rows have one."""
+
+    cases: int = tunable(
+        4096,
+        "values of a variable, or pairs of values",
+        "rows that are proved by cases against the length of the proof; beyond this there is none",
+        kept="a refusal, at which tests try models of both sides",
+    )
+    rounds: int = tunable(
+        3,
+        "rounds of rounding in a case",
+        "harder rows against time",
+        kept="a proof that is not found is an error of the writer, not of an answer",
+    )
+
+
+TUNING = Tuning()
