@@ -22,7 +22,7 @@ from turbo_fzn.bounds.search.listener import NO_SOLUTION
 from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import EngineBoxes, relaxation_of
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.prepared import Prepared
 
@@ -49,7 +49,7 @@ def _measure_root(prepared: Prepared, limit: float) -> tuple[list[int], list[obj
     relaxation = relaxation_of(prepared)
     if relaxation is None:
         return [0, 0], ["–", "–"], ["–", "–"]
-    beside = Beside(lambda: relaxation, Boxes(prepared, np.arange(0)))
+    beside = Beside(lambda: relaxation, EngineBoxes(prepared, np.arange(0)))
     beside.boxes.attach(relaxation)
     timer = threading.Timer(limit, beside.stop)
     timer.start()

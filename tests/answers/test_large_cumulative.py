@@ -17,7 +17,7 @@ from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import EngineBoxes, relaxation_of
 from turbo_fzn.run.engines import warn_of_memory
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import CPU, decide
@@ -241,7 +241,7 @@ def test_nothing_is_said_of_memory_where_there_is_enough(caplog, settings):
 def test_a_point_of_the_relaxation_is_a_solution_if_the_wide_row_holds(starts, is_solution):
     ready = prepare(parse_text(TIGHT), Options(), Interrupt())
     relaxation = relaxation_of(ready)
-    boxes = Boxes(ready, np.arange(ready.tnf.n_vars))
+    boxes = EngineBoxes(ready, np.arange(ready.tnf.n_vars))
     boxes.attach(relaxation)
     lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
     numbers = [ready.origin[f"s{i}"] for i in range(3)]

@@ -17,7 +17,7 @@ from support.warm import ask
 from turbo_fzn.base.domains import BOOLEAN, INFINITY, IntSet
 from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower import bulk, intervals
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.read.model import Model, Ref
 from turbo_fzn.tnf.language import ADD, Op
 
@@ -53,7 +53,7 @@ def test_no_square_is_beyond_where_one_can_be_stored():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_sum_of_many_with_one_end_beyond_has_the_other(sign):
-    b = Builder()
+    b = RowBuilder()
     low, high = sorted((0, sign * 2**60))
     root = bulk.tree(b, ADD, bulk.variables(b, [low] * 100, [high] * 100))
     assert (b.lower[root], b.upper[root]) == ((0, INFINITY) if sign > 0 else (-INFINITY, 0))

@@ -27,7 +27,7 @@ from turbo_fzn.engine.posted import Places, first_postbox, terms_of, without
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, emptied, root_bounds
+from turbo_fzn.run.bounding import EngineBoxes, emptied, root_bounds
 from turbo_fzn.run.prepare import prepare
 
 NO_SOLUTION = 2**63 - 1
@@ -168,7 +168,7 @@ def reasons_of(engine: OpenEngine, random: Random, count: int = 12) -> list[Ineq
     relaxation = linearise(prepared.model, *root_bounds(prepared))
     if relaxation is None or len(relaxation.rows) == 0:
         return []
-    boxes = Boxes(prepared, np.arange(0))
+    boxes = EngineBoxes(prepared, np.arange(0))
     boxes.attach(relaxation)
     certifier, (lower, upper) = Certifier(relaxation, relaxation.rows), (relaxation.lower, relaxation.upper)
     for _ in range(count):

@@ -9,7 +9,7 @@ from turbo_fzn.bounds.thread.relaxation_thread import Beside
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.run.bounding import Boxes, relaxation_of, root_bounds
+from turbo_fzn.run.bounding import EngineBoxes, relaxation_of, root_bounds
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
 
@@ -32,7 +32,7 @@ def beside_of(text: str, simplify: bool = True) -> Beside:
 
 
 def beside_a(prepared: Prepared) -> Beside:
-    return Beside(lambda: relaxation_of(prepared), Boxes(prepared, np.arange(prepared.tnf.n_vars)))
+    return Beside(lambda: relaxation_of(prepared), EngineBoxes(prepared, np.arange(prepared.tnf.n_vars)))
 
 
 def root_of(text: str, simplify: bool = True) -> Root:

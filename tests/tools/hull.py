@@ -37,7 +37,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.streams import keep_libraries_out
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.model import Constraint, Goal, Model, Ref, Variable
-from turbo_fzn.run.bounding import Boxes, relaxation_of
+from turbo_fzn.run.bounding import EngineBoxes, relaxation_of
 from turbo_fzn.run.prepare import prepare
 
 COUNT = 40
@@ -101,7 +101,7 @@ def shares(model: Model) -> Shares | None:
     relaxation = relaxation_of(prepared)
     if relaxation is None:
         return Shares(0.0, 0.0)
-    beside = Beside(lambda: relaxation, Boxes(prepared, np.arange(0)))
+    beside = Beside(lambda: relaxation, EngineBoxes(prepared, np.arange(0)))
     beside.boxes.attach(relaxation)
     root = Root(relaxation, beside)
     root.settle()

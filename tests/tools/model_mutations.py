@@ -23,7 +23,8 @@ CHECKS = [
              "test_delivery.py -k before_the_error"),
     Mutation("time limit", "what is kept back is claimed", "search.py", "Search.answers",
              "return complete and all_told", "return complete", "test_late_answers.py"),
-    Mutation("alone", "a solution of the rows counts where a wide row stands alone", "bounding.py", "Boxes.is_solved",
+    Mutation("alone", "a solution of the rows counts where a wide row stands alone",
+             "bounding.py", "EngineBoxes.is_solved",
              "if not all(wide.holds(low) for wide in self.tnf.wides if wide.alone):", "if False:",
              "test_large_cumulative.py"),
     Mutation("alone", "what learners cannot search has no rows", "prepare.py", "prepare",
@@ -127,14 +128,14 @@ BOUNDS = [
 
 # Bounds of real objectives, and claims without a bound, are proved.
 REAL_BOUNDS = [
-    Mutation("near", "open variables at their least values count as a solution", "bounding.py", "Boxes.is_solved",
+    Mutation("near", "open variables at their least values count as a solution", "bounding.py", "EngineBoxes.is_solved",
              "self.propagator(low, low) is None", "False", "test_boxes.py"),
     Mutation("real bounds", "a plane of a product is on its other side", "envelopes.py", "product",
              "for low, at in ((a, d), (b, c))]", "for low, at in ((a, c), (b, d))]", "test_real_bounds.py"),
     Mutation("real bounds", "a column's other end is taken", "certificate.py", "prove",
              "box.lower[v] if value > 0 else box.upper[v]", "box.upper[v] if value > 0 else box.lower[v]",
              "test_real_bounds.py"),
-    Mutation("real bounds", "a bound is rounded up", "spatial.py", "Tree.prove",
+    Mutation("real bounds", "a bound is rounded up", "spatial.py", "SpatialTree.prove",
              "return floats.below(least) if", "return floats.above(least + 1) if", "test_real_bounds.py"),
     Mutation("elimination", "the error of a negative multiple is taken off", "elimination.py", "Equation.add",
              "Fraction(0)) + abs(factor) * value", "Fraction(0)) + factor * value", "test_elimination.py"),

@@ -27,7 +27,7 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.run.bounding import Boxes, emptied, relaxation_of
+from turbo_fzn.run.bounding import EngineBoxes, emptied, relaxation_of
 from turbo_fzn.run.driver import Run
 from turbo_fzn.run.prepared import Prepared
 
@@ -39,7 +39,7 @@ def inequalities(prepared: Prepared, best: int) -> tuple[int, list[Inequality]]:
     """(the root's bound of sense * objective, the inequalities)."""
     relaxation = relaxation_of(prepared)
     assert relaxation is not None
-    boxes = Boxes(prepared, np.arange(prepared.tnf.n_vars))
+    boxes = EngineBoxes(prepared, np.arange(prepared.tnf.n_vars))
     listener = relaxation_thread.Beside(lambda: relaxation, boxes)
     boxes.attach(relaxation)
     listener.tell(relaxation.sense * best + 1)

@@ -24,7 +24,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.read.several import ANNOTATIONS
@@ -131,7 +131,7 @@ class Holes(NamedTuple):
     index_of: dict[int, int]
 
     @classmethod
-    def of(cls, builder: Builder, number: np.ndarray) -> Holes:
+    def of(cls, builder: RowBuilder, number: np.ndarray) -> Holes:
         def named(variables: Iterable[int]) -> list[int]:
             return number[np.fromiter(variables, np.int64)].tolist()
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.inner import Choice
 from turbo_fzn.lower.tuning import TUNING
 
 
-def state_waiting(b: Builder) -> None:
+def state_waiting(b: RowBuilder) -> None:
     """States the constraints that wait, by rows while the budget lasts."""
     sized = [(choice.cells(), choice) for choice in b.wides.waiting]
     b.wides.waiting.clear()

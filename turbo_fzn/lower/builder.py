@@ -35,7 +35,7 @@ TRUTH = (0, 1)  # format: the bounds of a truth value
 N_OPERATORS = 1 + max(max(Op), max(FloatOp))
 
 
-class Builder(Trees):
+class RowBuilder(Trees):
     def __init__(self, share: bool = True, alone: bool = False):
         super().__init__()
         self.share = share
@@ -386,11 +386,11 @@ class Builder(Trees):
 
 # For each operator, the method that states `x = y op z` for a constant x.
 SOLVED = {
-    LEQ: Builder.solve_at_most,
-    EQ: Builder.solve_equal,
-    ADD: Builder.solve_sum,
-    MIN: Builder.solve_minimum,
-    MAX: Builder.solve_maximum,
+    LEQ: RowBuilder.solve_at_most,
+    EQ: RowBuilder.solve_equal,
+    ADD: RowBuilder.solve_sum,
+    MIN: RowBuilder.solve_minimum,
+    MAX: RowBuilder.solve_maximum,
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.base.errors import UnsupportedError
 from turbo_fzn.lower.blocks import compact
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.intervals import BEYOND
 from turbo_fzn.lower.trees import KEY_BITS
 from turbo_fzn.lower.tuning import TUNING
@@ -27,7 +27,7 @@ from turbo_fzn.tnf.language import ADD, COMMUTATIVE, ELEMENT, EQ, LEQ
 Column = np.ndarray | int
 
 
-def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
+def variables(b: RowBuilder, low: Sequence[int], high: Sequence[int]) -> np.ndarray:
     """Makes variables with these bounds. Returns their numbers."""
     first = len(b.parent)
     b.lower.extend(low)
@@ -36,11 +36,11 @@ def variables(b: Builder, low: Sequence[int], high: Sequence[int]) -> np.ndarray
     return np.arange(first, first + len(low))
 
 
-def booleans(b: Builder, count: int) -> np.ndarray:
+def booleans(b: RowBuilder, count: int) -> np.ndarray:
     return variables(b, [0] * count, [1] * count)
 
 
-def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
+def state(b: RowBuilder, op: int, x: Column, y: Column, z: Column) -> None:
     """States x = y op z, one row for each place of the columns."""
     count = max(np.size(x), np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0
     if count:
@@ -49,14 +49,14 @@ def state(b: Builder, op: int, x: Column, y: Column, z: Column) -> None:
         b.blocks.append(compact(block))
 
 
-def truths(b: Builder, op: int, y: Column, z: Column) -> np.ndarray:
+def truths(b: RowBuilder, op: int, y: Column, z: Column) -> np.ndarray:
     """New Booleans y op z: comparisons, or MIN and MAX of Booleans."""
     x = booleans(b, max(np.size(y), np.size(z)) if np.size(y) and np.size(z) else 0)
     state(b, op, x, y, z)
     return x
 
 
-def constants(b: Builder, values: np.ndarray) -> np.ndarray:
+def constants(b: RowBuilder, values: np.ndarray) -> np.ndarray:
     """The variables of these constants."""
     distinct, place = np.unique(values, return_inverse=True)
     return np.array([b.constant(v) for v in distinct.tolist()], np.int64)[place.reshape(-1)]
@@ -81,7 +81,7 @@ def keys(y: np.ndarray, z: np.ndarray) -> np.ndarray:
     return (y << KEY_BITS) + z
 
 
-def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+def comparisons(b: RowBuilder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The Booleans y <= z; existing ones are shared."""
     known = b.results[LEQ].get
     x = np.array([known(key, -1) for key in keys(y, z).tolist()], np.int64)
@@ -90,13 +90,13 @@ def comparisons(b: Builder, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     return x
 
 
-def bounds(b: Builder, x: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+def bounds(b: RowBuilder, x: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
     """The lower and the upper bounds of variables."""
     numbers = [b.find(int(v)) for v in x]
     return tuple(np.array([side[v] for v in numbers], np.int64) for side in (b.lower, b.upper))  # type: ignore
 
 
-def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def trees(b: RowBuilder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """For each group the root of a balanced tree over its leaves, -1 for a group without any.
 
     `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
@@ -128,7 +128,7 @@ def trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: 
     return roots
 
 
-def _small_trees(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def _small_trees(b: RowBuilder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """`trees` one at a time by the builder, which is faster for a few leaves, and shares and folds."""
     members: list[list[int]] = [[] for _ in range(n_groups)]
     for leaf, number in zip(leaves.tolist(), group.tolist()):
@@ -142,18 +142,18 @@ def _add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.clip(total, -INFINITY, INFINITY)
 
 
-def tree(b: Builder, op: int, leaves: np.ndarray) -> int:
+def tree(b: RowBuilder, op: int, leaves: np.ndarray) -> int:
     """The root of one tree over at least one leaf."""
     return int(trees(b, op, np.asarray(leaves), np.zeros(len(leaves), np.int64), 1)[0])
 
 
-def grouped(b: Builder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def grouped(b: RowBuilder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """`trees` of groups in any order."""
     order = np.argsort(group, kind="stable")
     return trees(b, op, leaves[order], group[order], n_groups)
 
 
-def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
+def merge(b: RowBuilder, first: np.ndarray, second: np.ndarray) -> None:
     """Merges first[i] and second[i] for all i."""
     for one, other in zip(first.tolist(), second.tolist()):
         b.merge(one, other)
@@ -162,14 +162,14 @@ def merge(b: Builder, first: np.ndarray, second: np.ndarray) -> None:
 # Values
 
 
-def shared(b: Builder, op: int, y: int, z: int) -> int:
+def shared(b: RowBuilder, op: int, y: int, z: int) -> int:
     """The variable that equals y op z, one for all constraints that use it: shared truth values propagate between
     globals."""
     known = b.known(op, z, y) if z < y and op in COMMUTATIVE else b.known(op, y, z)
     return b.row(op, y, z) if known is None else known
 
 
-def domain(b: Builder, x: int) -> IntSet:
+def domain(b: RowBuilder, x: int) -> IntSet:
     """The values that a variable can have; `are_finite` tells whether they can be listed. Raises Infeasible if none is
     left, which narrowing of bounds alone does not notice in a domain with holes."""
     x = b.find(x)
@@ -180,12 +180,12 @@ def domain(b: Builder, x: int) -> IntSet:
     return values
 
 
-def are_finite(b: Builder, x: Iterable[int], most: int) -> bool:
+def are_finite(b: RowBuilder, x: Iterable[int], most: int) -> bool:
     """Whether the variables have at most `most` values together, so that each value may get a truth value."""
     return sum(b.upper[v] - b.lower[v] + 1 for v in map(b.find, x)) <= most
 
 
-def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
+def possible(b: RowBuilder, x: int, values: np.ndarray) -> np.ndarray:
     """Whether x can have each of the values (bool)."""
     x = b.find(x)
     if x not in b.domains:
@@ -195,7 +195,7 @@ def possible(b: Builder, x: int, values: np.ndarray) -> np.ndarray:
     return (place >= 0) & (values <= ranges[place, 1])
 
 
-def define_memberships(b: Builder, x: Sequence[int], domains: Sequence[IntSet]) -> None:
+def define_memberships(b: RowBuilder, x: Sequence[int], domains: Sequence[IntSet]) -> None:
     """States that each variable, of which only bounds are known, is in its domain, which lies within these bounds and
     becomes a table (builder.is_table). Many variables share a domain, the same object."""
     tables: dict[int, tuple[int, ...]] = {}
@@ -213,18 +213,18 @@ def define_memberships(b: Builder, x: Sequence[int], domains: Sequence[IntSet]) 
     b.index_of.update(zip(x, index.tolist()))
 
 
-def truths_of_values(b: Builder, x: int, values: Iterable[int]) -> np.ndarray:
+def truths_of_values(b: RowBuilder, x: int, values: Iterable[int]) -> np.ndarray:
     """The truth of x = v for each of the values, shared with other constraints."""
     return np.array([shared(b, EQ, x, b.constant(int(v))) for v in values], np.int64)
 
 
-def restrict_to(b: Builder, x: int, values: Iterable[int]) -> None:
+def restrict_to(b: RowBuilder, x: int, values: Iterable[int]) -> None:
     """States that x has one of these values, without rows for what its domain excludes."""
     allowed = domain(b, x) & (values if isinstance(values, IntSet) else IntSet.of_values(map(int, values)))
     if allowed != domain(b, x):
         b.define_membership(x, allowed)
 
 
-def imply(b: Builder, condition: Column, conclusion: Column) -> None:
+def imply(b: RowBuilder, condition: Column, conclusion: Column) -> None:
     """States that each condition implies its conclusion."""
     state(b, LEQ, b.true, condition, conclusion)

@@ -21,7 +21,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import LOGICAL, Builder
+from turbo_fzn.lower.builder import LOGICAL, RowBuilder
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, COMMUTATIVE, EQ, LEQ, MAX, MIN, MUL
 
@@ -68,7 +68,7 @@ class _Operands(NamedTuple):
 
 
 class Columns:
-    def __init__(self, b: Builder, n: int, width: int):
+    def __init__(self, b: RowBuilder, n: int, width: int):
         self.b, self.n, self.width = b, n, width
         self.base = len(b.parent)
         self.place = np.arange(n)
@@ -279,9 +279,9 @@ def gather(values: list[int], places: Column) -> np.ndarray:
     return np.array(itemgetter(*places.tolist())(values), np.int64)
 
 
-def _is_unfolded(b: Builder, op: int, operands: _Operands) -> np.ndarray:
-    """Where y op z needs a row (see Builder.fold): both operands are unfixed, or one is a constant between the bounds
-    of the other."""
+def _is_unfolded(b: RowBuilder, op: int, operands: _Operands) -> np.ndarray:
+    """Where y op z needs a row (see RowBuilder.fold): both operands are unfixed, or one is a constant between the
+    bounds of the other."""
     y, z, ly, uy, lz, uz = operands
     known_y, known_z = ly == uy, lz == uz
     usual = (y != z) & ~(known_y & known_z) & operands.are_finite()
@@ -289,7 +289,7 @@ def _is_unfolded(b: Builder, op: int, operands: _Operands) -> np.ndarray:
         return usual  # `rows` treats the neutral elements 0 and 1
     if op == MUL:
         is_small = (np.minimum(ly, lz) > -TUNING.small_factor) & (np.maximum(uy, uz) < TUNING.small_factor)
-        is_truth = np.where(known_y, (lz >= 0) & (uz <= 1), (ly >= 0) & (uy <= 1))  # see Builder.multiples
+        is_truth = np.where(known_y, (lz >= 0) & (uz <= 1), (ly >= 0) & (uy <= 1))  # see RowBuilder.multiples
         factor = np.where(known_y, ly, lz)
         return usual & (known_y | known_z) & is_small & ((factor == 1) | (factor > 1) & ~is_truth)
     if op in (MIN, MAX):
@@ -316,7 +316,7 @@ def _without_neutral(neutral: int, operands: _Operands, found: Column) -> Column
 
 
 def _not_solved(truth: bool, op: int, operands: _Operands) -> np.ndarray:
-    """Where `truth = y op z` needs a row, or is a bound of a variable; see Builder.solve."""
+    """Where `truth = y op z` needs a row, or is a bound of a variable; see RowBuilder.solve."""
     if op in (MIN, MAX):
         bounds = (operands.uy, operands.uz) if op == MIN else (operands.ly, operands.lz)
         return ~((bounds[0] == truth) & (bounds[1] == truth))

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turbo_fzn.lower import linear
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.tnf.language import EQ, LEQ, MAX, MIN
 
 
-def eq(b: Builder, x: int, y: int, r: int) -> None:
+def eq(b: RowBuilder, x: int, y: int, r: int) -> None:
     b.define(r, EQ, x, y)
 
 
-def ne(b: Builder, x: int, y: int, r: int) -> None:
+def ne(b: RowBuilder, x: int, y: int, r: int) -> None:
     """States r = (x != y); where a negation of x or y is known, as r = (not x = y)."""
     for first, second in ((x, y), (y, x)):
         known = b.opposite.get(b.find(first)) if b.share else None
@@ -25,16 +25,16 @@ def ne(b: Builder, x: int, y: int, r: int) -> None:
     return b.define_not(r, EQ, x, y)
 
 
-def le(b: Builder, x: int, y: int, r: int) -> None:
+def le(b: RowBuilder, x: int, y: int, r: int) -> None:
     b.define(r, LEQ, x, y)
 
 
-def lt(b: Builder, x: int, y: int, r: int) -> None:
+def lt(b: RowBuilder, x: int, y: int, r: int) -> None:
     """r = (not x and y)."""
     b.define_not(r, LEQ, y, x)
 
 
-def conjunction(b: Builder, members: Sequence[int], r: int) -> None:
+def conjunction(b: RowBuilder, members: Sequence[int], r: int) -> None:
     """r = all of the members."""
     distinct = {b.find(v) for v in members}
     if b.value(r) == 1:
@@ -46,7 +46,7 @@ def conjunction(b: Builder, members: Sequence[int], r: int) -> None:
         b.define_tree(r, MIN, [v for v in distinct if b.value(v) is None], 1)
 
 
-def disjunction(b: Builder, members: Sequence[int], r: int) -> None:
+def disjunction(b: RowBuilder, members: Sequence[int], r: int) -> None:
     """r = some of the members."""
     distinct = {b.find(v) for v in members}
     if b.value(r) == 0:
@@ -60,6 +60,6 @@ def disjunction(b: Builder, members: Sequence[int], r: int) -> None:
         b.define_tree(r, MAX, [v for v in distinct if b.value(v) is None], 0)
 
 
-def parity(b: Builder, members: Sequence[int], r: int) -> None:
+def parity(b: RowBuilder, members: Sequence[int], r: int) -> None:
     """r = (an odd number of members is true): an even number of equivalences over an odd number of members."""
     b.define_tree(r, EQ, [*members, b.false] if len(members) % 2 == 0 else members, 0)

@@ -3,7 +3,7 @@
 The rows are those of docs/design/floats.md. A `<=` or `=` that holds needs no row of floats: LEQ works on codes too,
 and equal variables are merged. One that does not hold needs it, since there are numbers between two codes: `not y <= z`
 allows z to end where y begins. The model's numbers are exact doubles; numbers computed from them here are exact, too,
-or intervals (Builder.real_constant).
+or intervals (RowBuilder.real_constant).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.constraints_int import clamp
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_EQ, FLOAT_LEQ, FLOAT_MUL, INT2FLOAT, LEQ, MAX, MIN
 
@@ -27,7 +27,7 @@ SHORT = 2**20  # formula: a fraction with a denominator up to this is taken as e
 # Rows
 
 
-def real_row(b: Builder, op: int, y: int, z: int) -> int:
+def real_row(b: RowBuilder, op: int, y: int, z: int) -> int:
     """A real variable that equals y op z."""
     key = ordered(op, y, z)
     known = b.known(*key) if b.share else None
@@ -38,7 +38,7 @@ def real_row(b: Builder, op: int, y: int, z: int) -> int:
     return x
 
 
-def real_define(b: Builder, x: int, op: int, y: int, z: int) -> None:
+def real_define(b: RowBuilder, x: int, op: int, y: int, z: int) -> None:
     """States x = y op z."""
     key = ordered(op, y, z)
     known = b.known(*key) if b.share else None
@@ -51,7 +51,7 @@ def ordered(op: int, y: int, z: int) -> tuple[int, int, int]:
     return (op, z, y) if z < y and op in (FLOAT_ADD, FLOAT_MUL, FLOAT_EQ) else (op, y, z)
 
 
-def truth(b: Builder, op: int, y: int, z: int, r: int) -> None:
+def truth(b: RowBuilder, op: int, y: int, z: int, r: int) -> None:
     """r = (y op z) for FLOAT_LEQ or FLOAT_EQ."""
     y, z = b.find(y), b.find(z)
     below, apart = b.upper[y] <= b.lower[z], b.lower[y] > b.upper[z]
@@ -66,13 +66,13 @@ def truth(b: Builder, op: int, y: int, z: int, r: int) -> None:
     return b.emit(r, *key) if known is None else b.merge(r, known)
 
 
-def _untruth(b: Builder, op: int, y: int, z: int, r: int) -> None:
+def _untruth(b: RowBuilder, op: int, y: int, z: int, r: int) -> None:
     """r = not (y op z)."""
     value = b.value(r)
     truth(b, op, y, z, b.negation(r) if value is None else b.constant(1 - value))
 
 
-def real_negative(b: Builder, x: int) -> int:
+def real_negative(b: RowBuilder, x: int) -> int:
     """A real variable that equals -x, by the row 0 = x + (-x)."""
     known = b.negatives.get(x)
     if known is None:
@@ -85,7 +85,7 @@ def real_negative(b: Builder, x: int) -> int:
 def real_function(define: Callable[..., Any]) -> Callable[..., Any]:
     """The relation of a total function; `define` states its result."""
 
-    def post(b: Builder, *arguments: Any) -> None:
+    def post(b: RowBuilder, *arguments: Any) -> None:
         *inputs, result, r = arguments
         if b.value(r) == 1:
             return define(b, *inputs, result)
@@ -99,7 +99,7 @@ def real_function(define: Callable[..., Any]) -> Callable[..., Any]:
 def partial_function(define: Callable[..., Any]) -> Callable[..., Any]:
     """The relation of a partial function; `define` states its result. Reified it raises UnsupportedError."""
 
-    def post(b: Builder, *arguments: Any) -> None:
+    def post(b: RowBuilder, *arguments: Any) -> None:
         *rest, r = arguments
         if b.value(r) != 1:
             raise UnsupportedError("a partial function on floats cannot be reified")
@@ -116,28 +116,28 @@ def real_operator(op: int) -> Callable[..., Any]:
 # Comparisons
 
 
-def eq(b: Builder, x: int, y: int, r: int) -> None:
+def eq(b: RowBuilder, x: int, y: int, r: int) -> None:
     truth(b, FLOAT_EQ, x, y, r)
 
 
-def ne(b: Builder, x: int, y: int, r: int) -> None:
+def ne(b: RowBuilder, x: int, y: int, r: int) -> None:
     _untruth(b, FLOAT_EQ, x, y, r)
 
 
-def le(b: Builder, x: int, y: int, r: int) -> None:
+def le(b: RowBuilder, x: int, y: int, r: int) -> None:
     truth(b, FLOAT_LEQ, x, y, r)
 
 
-def lt(b: Builder, x: int, y: int, r: int) -> None:
+def lt(b: RowBuilder, x: int, y: int, r: int) -> None:
     _untruth(b, FLOAT_LEQ, y, x, r)
 
 
-def within(b: Builder, x: int, low: floats.Real, high: floats.Real, r: int) -> None:
+def within(b: RowBuilder, x: int, low: floats.Real, high: floats.Real, r: int) -> None:
     """r = (low <= x <= high)."""
     in_ranges(b, x, [low, high], r)
 
 
-def in_ranges(b: Builder, x: int, ends: Sequence[floats.Real], r: int) -> None:
+def in_ranges(b: RowBuilder, x: int, ends: Sequence[floats.Real], r: int) -> None:
     """r = x lies in one of the ranges, whose ends come one after the other; some may be empty."""
     ends = [end for low, high in zip(ends[::2], ends[1::2]) if low <= high for end in (low, high)]
     if b.value(r) == 1 and ends:
@@ -149,7 +149,7 @@ def in_ranges(b: Builder, x: int, ends: Sequence[floats.Real], r: int) -> None:
     return b.define_tree(r, MAX, [b.row(MIN, *pair) for pair in pairs], 0)
 
 
-def comparison(b: Builder, y: int, z: int) -> int:
+def comparison(b: RowBuilder, y: int, z: int) -> int:
     """The truth value of y <= z."""
     r = b.variable(0, 1)
     truth(b, FLOAT_LEQ, y, z, r)
@@ -159,24 +159,24 @@ def comparison(b: Builder, y: int, z: int) -> int:
 # Sums
 
 
-def lin_eq(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+def lin_eq(b: RowBuilder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
     truth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
 
 
-def lin_ne(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+def lin_ne(b: RowBuilder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
     _untruth(b, FLOAT_EQ, *sides(b, coefficients, variables, k), r)
 
 
-def lin_le(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+def lin_le(b: RowBuilder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
     truth(b, FLOAT_LEQ, *sides(b, coefficients, variables, k), r)
 
 
-def lin_lt(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
+def lin_lt(b: RowBuilder, coefficients: Sequence[float], variables: Sequence[int], k: float, r: int) -> None:
     left, right = sides(b, coefficients, variables, k)
     _untruth(b, FLOAT_LEQ, right, left, r)
 
 
-def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
+def sides(b: RowBuilder, coefficients: Sequence[float], variables: Sequence[int], k: float) -> tuple[int, int]:
     """Two variables: the sum of the positive terms, and the negated sum of the others. The constant is on the side
     where it is positive, or on the right where rounding hides its sign."""
     total: dict[int, tuple[Fraction, Fraction]] = {}  # the coefficient as a double, and as its shortest decimal text
@@ -200,7 +200,7 @@ def sides(b: Builder, coefficients: Sequence[float], variables: Sequence[int], k
     return _sum_of(b, left), _sum_of(b, right)
 
 
-def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
+def scaled(b: RowBuilder, double: Fraction, decimal: Fraction, v: int) -> int:
     """A number times v; a number such as 0.1 becomes the interval from its double to its decimal value."""
     if double == decimal == 1:
         return v
@@ -208,7 +208,7 @@ def scaled(b: Builder, double: Fraction, decimal: Fraction, v: int) -> int:
     return real_row(b, FLOAT_MUL, v, b.real_between(*ends))
 
 
-def _sum_of(b: Builder, terms: list[int]) -> int:
+def _sum_of(b: RowBuilder, terms: list[int]) -> int:
     """A balanced tree of sums."""
     while len(terms) > 1:
         odd = terms[-1:] if len(terms) % 2 else []
@@ -219,22 +219,22 @@ def _sum_of(b: Builder, terms: list[int]) -> int:
 # Arithmetic
 
 
-def int2float(b: Builder, x: int, y: int) -> None:
+def int2float(b: RowBuilder, x: int, y: int) -> None:
     real_define(b, y, INT2FLOAT, x, x)
 
 
-def divide(b: Builder, x: int, y: int, z: int) -> None:
+def divide(b: RowBuilder, x: int, y: int, z: int) -> None:
     """x / y = z: x = z * y, and y is not 0."""
     real_define(b, x, FLOAT_MUL, z, y)
     exclude_zero(b, y)
 
 
-def exclude_zero(b: Builder, y: int) -> None:
+def exclude_zero(b: RowBuilder, y: int) -> None:
     if b.lower[b.find(y)] <= 0 <= b.upper[b.find(y)]:
         truth(b, FLOAT_EQ, y, b.real_constant(0), b.false)
 
 
-def absolute(b: Builder, x: int, y: int) -> None:
+def absolute(b: RowBuilder, x: int, y: int) -> None:
     """y = max(x, -x)."""
     x = b.find(x)
     if b.lower[x] >= 0:
@@ -246,7 +246,7 @@ def absolute(b: Builder, x: int, y: int) -> None:
 def extreme(op: int) -> Callable[..., Any]:
     """r = (m is the least or the greatest member), false when there is none."""
 
-    def post(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+    def post(b: RowBuilder, m: int, members: Sequence[int], r: int) -> None:
         if not members:
             return b.merge(r, b.false)
         if b.value(r) == 1:
@@ -263,7 +263,7 @@ def real_extreme(op: int) -> Callable[..., Any]:
     return real_function(lambda b, x, y, z: b.define(z, op, x, y))
 
 
-def define_extreme(b: Builder, x: int, op: int, members: Sequence[int]) -> None:
+def define_extreme(b: RowBuilder, x: int, op: int, members: Sequence[int]) -> None:
     """States that x is the least or the greatest of some real variables, by rows whose results are real, too."""
     rest = [b.find(v) for v in members]
     while len(rest) > 2:
@@ -275,7 +275,7 @@ def define_extreme(b: Builder, x: int, op: int, members: Sequence[int]) -> None:
 # Elements
 
 
-def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
+def element(b: RowBuilder, i: int, members: Sequence[int], z: int, r: int) -> None:
     """r = (i is an index, from 1, and z = members[i])."""
     if not members:
         return b.merge(r, b.false)
@@ -288,11 +288,11 @@ def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
     return b.define(r, MIN, inside, same)
 
 
-def constant_element(b: Builder, i: int, values: Sequence[float], z: int, r: int) -> None:
+def constant_element(b: RowBuilder, i: int, values: Sequence[float], z: int, r: int) -> None:
     element(b, i, [b.real_constant(value) for value in values], z, r)
 
 
-def define_element(b: Builder, z: int, i: int, members: Sequence[int]) -> None:
+def define_element(b: RowBuilder, z: int, i: int, members: Sequence[int]) -> None:
     """States z = members[i], where the first index is 1. Each member bounds z only if i is its index:
     `min(member, switch) <= z`, where the switch is a table of i."""
     b.restrict(i, 1, len(members))

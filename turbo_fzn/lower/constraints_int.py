@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from turbo_fzn.base.domains import INFINITY, IntSet
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.inner import Element
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD
 
 
-def eq(b: Builder, x: int, y: int, r: int) -> None:
+def eq(b: RowBuilder, x: int, y: int, r: int) -> None:
     b.define(r, EQ, x, y)
 
 
-def ne(b: Builder, x: int, y: int, r: int) -> None:
+def ne(b: RowBuilder, x: int, y: int, r: int) -> None:
     b.define_not(r, EQ, x, y)
 
 
-def le(b: Builder, x: int, y: int, r: int) -> None:
+def le(b: RowBuilder, x: int, y: int, r: int) -> None:
     b.define(r, LEQ, x, y)
 
 
-def lt(b: Builder, x: int, y: int, r: int) -> None:
+def lt(b: RowBuilder, x: int, y: int, r: int) -> None:
     """States r = (x < y): as x <= c - 1 for a constant, else as not y <= x."""
     below, above = b.value(y), b.value(x)
     if below is not None and below - 1 > -INFINITY:
@@ -38,15 +38,15 @@ def lt(b: Builder, x: int, y: int, r: int) -> None:
     return b.define_not(r, LEQ, y, x)
 
 
-def divide(b: Builder, x: int, y: int, z: int, r: int) -> None:
+def divide(b: RowBuilder, x: int, y: int, z: int, r: int) -> None:
     _divide_by(b, DIV, x, y, z, r)
 
 
-def modulo(b: Builder, x: int, y: int, z: int, r: int) -> None:
+def modulo(b: RowBuilder, x: int, y: int, z: int, r: int) -> None:
     _divide_by(b, MOD, x, y, z, r)
 
 
-def _divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
+def _divide_by(b: RowBuilder, op: int, x: int, y: int, z: int, r: int) -> None:
     """r = (y != 0 and z = x op y). The row itself excludes y = 0; where r may be false, it divides by y + (y = 0)."""
     if b.value(r) == 1:
         if b.value(y) == 0:
@@ -58,7 +58,7 @@ def _divide_by(b: Builder, op: int, x: int, y: int, z: int, r: int) -> None:
     return b.define(r, MIN, b.negation(zero), b.row(EQ, result, z))
 
 
-def absolute(b: Builder, x: int, y: int) -> None:
+def absolute(b: RowBuilder, x: int, y: int) -> None:
     """y = max(x, -x)."""
     if b.lower[x] >= 0:
         b.merge(y, x)
@@ -66,15 +66,15 @@ def absolute(b: Builder, x: int, y: int) -> None:
         b.define(y, MAX, x, b.negative(x))
 
 
-def array_minimum(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+def array_minimum(b: RowBuilder, m: int, members: Sequence[int], r: int) -> None:
     extreme(b, MIN, m, members, r)
 
 
-def array_maximum(b: Builder, m: int, members: Sequence[int], r: int) -> None:
+def array_maximum(b: RowBuilder, m: int, members: Sequence[int], r: int) -> None:
     extreme(b, MAX, m, members, r)
 
 
-def extreme(b: Builder, op: int, m: int, members: Sequence[int], r: int) -> None:
+def extreme(b: RowBuilder, op: int, m: int, members: Sequence[int], r: int) -> None:
     """r = (m is the least or greatest member), false when there is none."""
     if not members:
         b.merge(r, b.false)
@@ -87,7 +87,7 @@ def extreme(b: Builder, op: int, m: int, members: Sequence[int], r: int) -> None
 # Sets
 
 
-def member(b: Builder, x: int, values: IntSet, r: int) -> None:
+def member(b: RowBuilder, x: int, values: IntSet, r: int) -> None:
     """r = (x in values) for a constant set; values outside of the bounds of x are ignored."""
     x = b.find(x)
     low, high = b.lower[x], b.upper[x]
@@ -109,12 +109,12 @@ def member(b: Builder, x: int, values: IntSet, r: int) -> None:
 # Element
 
 
-def clamp(b: Builder, i: int, n: int) -> tuple[int, int]:
+def clamp(b: RowBuilder, i: int, n: int) -> tuple[int, int]:
     """(the truth of 1 <= i <= n, the index nearest to i)."""
     return b.truth_of_interval(i, 1, n), b.row(MIN, b.row(MAX, i, b.true), b.constant(n))
 
 
-def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
+def element(b: RowBuilder, i: int, members: Sequence[int], z: int, r: int) -> None:
     """r = (i is an index, from 1, and z = members[i]); the members are variables."""
     if not members:
         return b.merge(r, b.false)
@@ -126,12 +126,12 @@ def element(b: Builder, i: int, members: Sequence[int], z: int, r: int) -> None:
     return b.define(r, MIN, inside, b.row(EQ, result, z))
 
 
-def constant_element(b: Builder, i: int, values: Sequence[int], z: int, r: int) -> None:
+def constant_element(b: RowBuilder, i: int, values: Sequence[int], z: int, r: int) -> None:
     """r = (i is an index, from 1, and z = members[i]); the members are constants."""
     element(b, i, [b.constant(value) for value in values], z, r)
 
 
-def define_element(b: Builder, z: int, i: int, members: Sequence[int], first: int = 1) -> None:
+def define_element(b: RowBuilder, z: int, i: int, members: Sequence[int], first: int = 1) -> None:
     """States z = members[i], where the first index is `first`: for each j, i = j implies z = members[j]; and z is
     within the hull of the members that i can reach."""
     b.restrict(i, first, first + len(members) - 1)

@@ -15,7 +15,7 @@ from itertools import groupby
 
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder, is_table
+from turbo_fzn.lower.builder import RowBuilder, is_table
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Constraint
@@ -27,7 +27,7 @@ Handler = Callable[..., bool]
 class Domains:
     """Sets that variables must lie in and values that they must not take, until `define` makes rows of them."""
 
-    def __init__(self, builder: Builder):
+    def __init__(self, builder: RowBuilder):
         self.builder = builder
         self.sets: list[tuple[int, IntSet]] = []
         self.removed: list[tuple[int, int]] = []

@@ -13,7 +13,7 @@ from fractions import Fraction
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.constraints_float import exclude_zero, real_define, real_negative, real_row
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ASIN, FLOAT_EXP, FLOAT_MUL, FLOAT_SIN
 
@@ -24,71 +24,71 @@ MOST_FACTORS = 64  # formula: of a power that becomes products
 ROOTS = (1, 2, 4, 8)  # formula: of which a power is made by roots and products
 
 
-def between(b: Builder, digits: str) -> int:
+def between(b: RowBuilder, digits: str) -> int:
     """A real constant with these first digits, as an interval."""
     low = Fraction(digits)
     return b.real(floats.below(low), floats.above(low + Fraction(1, 10 ** (len(digits) - 2))))
 
 
-def unary(b: Builder, op: int, x: int, y: int) -> None:
+def unary(b: RowBuilder, op: int, x: int, y: int) -> None:
     """y = op(x)."""
     real_define(b, y, op, x, x)
 
 
-def root(b: Builder, x: int, y: int) -> None:
+def root(b: RowBuilder, x: int, y: int) -> None:
     b.restrict(x, 0, INFINITY)
     b.restrict(y, 0, INFINITY)
     real_define(b, x, FLOAT_MUL, y, y)
 
 
-def logarithm(b: Builder, x: int, y: int) -> None:
+def logarithm(b: RowBuilder, x: int, y: int) -> None:
     b.restrict(x, 0, INFINITY)
     unary(b, FLOAT_EXP, y, x)
 
 
-def logarithm_to(base: str) -> Callable[[Builder, int, int], None]:
+def logarithm_to(base: str) -> Callable[[RowBuilder, int, int], None]:
     """log x = y for a base whose natural logarithm has these digits: x = e^(y * ln base)."""
     return lambda b, x, y: logarithm(b, x, real_row(b, FLOAT_MUL, y, between(b, base)))
 
 
-def cosine(b: Builder, x: int, y: int) -> None:
+def cosine(b: RowBuilder, x: int, y: int) -> None:
     """States y = cos(x) as sin(x + π/2)."""
     unary(b, FLOAT_SIN, real_row(b, FLOAT_ADD, x, between(b, HALF_PI)), y)
 
 
-def arc_cosine(b: Builder, x: int, y: int) -> None:
+def arc_cosine(b: RowBuilder, x: int, y: int) -> None:
     """States y = arccos(x) as π/2 - arcsin(x), which is not negative."""
     b.restrict(x, floats.below(-1), floats.above(1))
     b.restrict(y, 0, INFINITY)
     real_define(b, between(b, HALF_PI), FLOAT_ADD, real_row(b, FLOAT_ASIN, x, x), y)
 
 
-def arc_sine(b: Builder, x: int, y: int) -> None:
+def arc_sine(b: RowBuilder, x: int, y: int) -> None:
     b.restrict(x, floats.below(-1), floats.above(1))
     unary(b, FLOAT_ASIN, x, y)
 
 
-def _exponentials(b: Builder, x: int) -> tuple[int, int]:
+def _exponentials(b: RowBuilder, x: int) -> tuple[int, int]:
     """Two variables, e^x and e^-x, whose product is 1."""
     rising, falling = (real_row(b, FLOAT_EXP, v, v) for v in (x, real_negative(b, b.find(x))))
     real_define(b, b.real_constant(1), FLOAT_MUL, rising, falling)
     return rising, falling
 
 
-def hyperbolic_sine(b: Builder, x: int, y: int) -> None:
+def hyperbolic_sine(b: RowBuilder, x: int, y: int) -> None:
     """States y = sinh(x) as e^x = 2 y + e^-x."""
     rising, falling = _exponentials(b, x)
     real_define(b, rising, FLOAT_ADD, real_row(b, FLOAT_MUL, y, b.real_constant(2)), falling)
 
 
-def hyperbolic_cosine(b: Builder, x: int, y: int) -> None:
+def hyperbolic_cosine(b: RowBuilder, x: int, y: int) -> None:
     """States y = cosh(x) as 2 y = e^x + e^-x."""
     b.restrict(y, floats.below(1), INFINITY)
     rising, falling = _exponentials(b, x)
     real_define(b, real_row(b, FLOAT_MUL, y, b.real_constant(2)), FLOAT_ADD, rising, falling)
 
 
-def hyperbolic_tangent(b: Builder, x: int, y: int) -> None:
+def hyperbolic_tangent(b: RowBuilder, x: int, y: int) -> None:
     """States y = tanh(x) as sinh(x) = y cosh(x)."""
     b.restrict(y, floats.below(-1), floats.above(1))
     rising, falling = _exponentials(b, x)
@@ -96,12 +96,12 @@ def hyperbolic_tangent(b: Builder, x: int, y: int) -> None:
     real_define(b, rising, FLOAT_ADD, product, falling)
 
 
-def area_cosine(b: Builder, x: int, y: int) -> None:
+def area_cosine(b: RowBuilder, x: int, y: int) -> None:
     b.restrict(y, 0, INFINITY)
     hyperbolic_cosine(b, y, x)
 
 
-def power(b: Builder, x: int, y: int, z: int) -> None:
+def power(b: RowBuilder, x: int, y: int, z: int) -> None:
     """States x^y = z: for a fixed exponent by products, and by roots where it is a multiple of 1/8; else as e^(y ln x),
     which requires a positive base."""
     x, y = b.find(x), b.find(y)
@@ -114,13 +114,13 @@ def power(b: Builder, x: int, y: int, z: int) -> None:
     return None
 
 
-def _inverse_exponential(b: Builder, x: int) -> int:
+def _inverse_exponential(b: RowBuilder, x: int) -> int:
     y = b.real()
     unary(b, FLOAT_EXP, y, x)
     return y
 
 
-def _rational_power(b: Builder, x: int, exponent: Fraction, z: int) -> None:
+def _rational_power(b: RowBuilder, x: int, exponent: Fraction, z: int) -> None:
     if exponent.denominator > 1:  # x^(p / q) is the q-th root of x^p
         b.restrict(x, 0, INFINITY)
         b.restrict(z, 0, INFINITY)
@@ -132,7 +132,7 @@ def _rational_power(b: Builder, x: int, exponent: Fraction, z: int) -> None:
     return b.merge(raised, result)
 
 
-def _whole_power(b: Builder, x: int, n: int) -> int:
+def _whole_power(b: RowBuilder, x: int, n: int) -> int:
     """A variable that equals x^n, by squares and products."""
     if n == 0:
         return b.real_constant(1)

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import EQ
 from turbo_fzn.tnf.wide import WideKind
 
 
-def state_whole(b: Builder) -> None:
+def state_whole(b: RowBuilder) -> None:
     """States elements of constants as wide rows where most values of the index have a truth value."""
     for result, at, values, first in b.wides.elements if b.wides.wanted else ():
         i = b.find(at)
@@ -35,7 +35,7 @@ def state_whole(b: Builder) -> None:
         b.wides.add(WideKind.ELEMENT, [result, i, b.constant(domain.lower)], groups)
 
 
-def _has_truths(b: Builder, x: int, domain: IntSet) -> bool:
+def _has_truths(b: RowBuilder, x: int, domain: IntSet) -> bool:
     """Whether enough values of the domain have a truth of x = v."""
     constants = [b.constants[v] for v in domain if v in b.constants]
     known = sum(b.known(EQ, min(x, c), max(x, c)) is not None for c in constants)

@@ -13,7 +13,7 @@ from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import linear, power
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.read.model import Expression
 from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL
@@ -21,7 +21,7 @@ from turbo_fzn.tnf.language import ADD, DIV, EQ, LEQ, MAX, MIN, MOD, MUL
 Operands = list[Any]  # variables; a set is a list of variables and IntSets
 
 
-def int_expression(b: Builder, expression: Expression, x: list[int], r: int) -> None:
+def int_expression(b: RowBuilder, expression: Expression, x: list[int], r: int) -> None:
     """r = (the expression of the variables x is defined, and true)."""
     code, (operator, count) = expression.code[:-1], expression.code[-1]
     evaluation = _Evaluation(b, b.value(r) == 1)
@@ -37,7 +37,7 @@ class _Evaluation:
     """Evaluates an expression to variables. If `certain`, the constraint holds, so undefined operations are excluded;
     else `defined` collects the truths of "this operation is defined"."""
 
-    def __init__(self, b: Builder, certain: bool):
+    def __init__(self, b: RowBuilder, certain: bool):
         self.b, self.certain = b, certain
         self.defined: list[int] = []
 
@@ -103,29 +103,29 @@ PARTIAL: dict[str, Callable[..., int]] = {
 }
 
 
-def _truth_of(b: Builder, v: int) -> int:
+def _truth_of(b: RowBuilder, v: int) -> int:
     """The truth of v != 0."""
     return v if b.lower[v] >= 0 and b.upper[v] <= 1 else b.negation(b.row(EQ, v, b.false))
 
 
-def truths_of(b: Builder, operands: Operands) -> list[int]:
+def truths_of(b: RowBuilder, operands: Operands) -> list[int]:
     return [_truth_of(b, v) for v in operands]
 
 
 # Arithmetic
 
 
-def difference(b: Builder, x: int, y: int) -> int:
+def difference(b: RowBuilder, x: int, y: int) -> int:
     return b.row(ADD, x, b.negative(y))
 
 
-def absolute(b: Builder, x: int) -> int:
+def absolute(b: RowBuilder, x: int) -> int:
     if b.lower[x] >= 0:
         return x
     return b.negative(x) if b.upper[x] <= 0 else b.row(MAX, x, b.negative(x))
 
 
-def choose(b: Builder, operands: Operands) -> int:
+def choose(b: RowBuilder, operands: Operands) -> int:
     """A variable that equals the second operand where the first is true, else the third."""
     condition, x, y = operands
     index = b.row(ADD, _truth_of(b, condition), b.true)
@@ -134,7 +134,7 @@ def choose(b: Builder, operands: Operands) -> int:
     return b.find(result)
 
 
-def product(b: Builder, operands: Operands) -> int:
+def product(b: RowBuilder, operands: Operands) -> int:
     result = operands[0]
     for v in operands[1:]:
         result = b.row(MUL, result, v)
@@ -144,30 +144,30 @@ def product(b: Builder, operands: Operands) -> int:
 # Relations
 
 
-def less(b: Builder, x: int, y: int) -> int:
+def less(b: RowBuilder, x: int, y: int) -> int:
     """The truth of x < y."""
     truth = b.variable(0, 1)
     integer.lt(b, x, y, truth)
     return b.find(truth)
 
 
-def equal(b: Builder, operands: Operands) -> int:
+def equal(b: RowBuilder, operands: Operands) -> int:
     first, *others = operands
     return b.tree(MIN, [b.row(EQ, first, v) for v in others], 1)
 
 
-def _equivalent(b: Builder, operands: Operands) -> int:
+def _equivalent(b: RowBuilder, operands: Operands) -> int:
     return equal(b, truths_of(b, operands))
 
 
-def parity(b: Builder, operands: Operands) -> int:
+def parity(b: RowBuilder, operands: Operands) -> int:
     truth, result = truths_of(b, operands), b.false
     for v in truth:
         result = b.negation(b.row(EQ, result, v))
     return result
 
 
-def member(b: Builder, operands: Operands) -> int:
+def member(b: RowBuilder, operands: Operands) -> int:
     """The truth of "the first operand is in the set", whose members may be variables."""
     x, members = operands
     values, others = constants_of(b, members)
@@ -179,7 +179,7 @@ def member(b: Builder, operands: Operands) -> int:
     return b.tree(MAX, truths, 0)
 
 
-def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
+def constants_of(b: RowBuilder, members: Any) -> tuple[IntSet, list[int]]:
     """(constants, variables) among the members of a set."""
     members = [members] if isinstance(members, IntSet) else members
     ranges: list[tuple[int, int]] = []
@@ -195,7 +195,7 @@ def constants_of(b: Builder, members: Any) -> tuple[IntSet, list[int]]:
 
 
 # Operators of two operands; some also take more, or only one.
-BINARY: dict[str, Callable[[Builder, int, int], int]] = {
+BINARY: dict[str, Callable[[RowBuilder, int, int], int]] = {
     "add": lambda b, x, y: b.find(b.row(ADD, x, y)),
     "sub": difference,
     "dist": lambda b, x, y: absolute(b, difference(b, x, y)),
@@ -210,7 +210,7 @@ BINARY: dict[str, Callable[[Builder, int, int], int]] = {
     "imp": lambda b, x, y: b.row(LEQ, _truth_of(b, x), _truth_of(b, y)),
 }
 
-OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
+OPERATIONS: dict[str, Callable[[RowBuilder, Operands], Any]] = {
     "add": lambda b, operands: b.tree(ADD, operands, 0),
     "mul": product,
     "neg": lambda b, operands: b.negative(operands[0]),
@@ -233,12 +233,12 @@ OPERATIONS: dict[str, Callable[[Builder, Operands], Any]] = {
 # The functions that state a constraint with fewer rows than its truth value needs.
 
 
-def _state_equal(b: Builder, operands: Operands) -> None:
+def _state_equal(b: RowBuilder, operands: Operands) -> None:
     for v in operands[1:]:
         b.merge(operands[0], v)
 
 
-def _state_member(b: Builder, operands: Operands) -> None:
+def _state_member(b: RowBuilder, operands: Operands) -> None:
     x, members = operands
     values, others = constants_of(b, members)
     if others:
@@ -247,7 +247,7 @@ def _state_member(b: Builder, operands: Operands) -> None:
         integer.member(b, x, values, b.true)
 
 
-STATED: dict[str, Callable[[Builder, Operands], None]] = {
+STATED: dict[str, Callable[[RowBuilder, Operands], None]] = {
     "eq": _state_equal,
     "ne": lambda b, operands: integer.ne(b, operands[0], operands[1], b.true),
     "lt": lambda b, operands: integer.lt(b, operands[0], operands[1], b.true),

@@ -7,12 +7,12 @@ from typing import Any
 
 from turbo_fzn.lower import constraints_float as real
 from turbo_fzn.lower import elementary
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.constraints_float import partial_function, real_function
 from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ATAN, FLOAT_EXP, FLOAT_MUL, FLOAT_SIN, FLOAT_TAN, MAX, MIN
 
 
-def row_of(op: int) -> Callable[[Builder, int, int], Any]:
+def row_of(op: int) -> Callable[[RowBuilder, int, int], Any]:
     """The function that states y = op(x) by one row."""
     return lambda b, x, y: elementary.unary(b, op, x, y)
 

@@ -19,14 +19,14 @@ from collections.abc import Sequence
 from math import gcd, inf
 
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.trees import BOUNDED
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 Terms = list[tuple[int, int]]  # (coefficient, variable)
 
 
-def normalise(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> tuple[Terms, int, int]:
+def normalise(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> tuple[Terms, int, int]:
     """(terms, k, gcd): distinct unfixed variables, coefficients divided by their gcd; k is not divided."""
     lower, upper, parent = b.lower, b.upper, b.parent
     total: dict[int, int] = {}
@@ -47,7 +47,7 @@ def normalise(b: Builder, coefficients: Sequence[int], variables: Sequence[int],
     return [(c, v) for v, c in total.items() if c], k, 1
 
 
-def _replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
+def _replace_negations(b: RowBuilder, total: dict[int, int], k: int) -> int:
     """Replaces c * not(b) by c - c * b, after which not(b) may be unused. Returns the new k."""
     for v in list(total):
         base = _positive_form(b, v)
@@ -58,7 +58,7 @@ def _replace_negations(b: Builder, total: dict[int, int], k: int) -> int:
     return k
 
 
-def _positive_form(b: Builder, v: int) -> int:
+def _positive_form(b: RowBuilder, v: int) -> int:
     """The unfixed variable whose negation v is, or v itself."""
     if v not in b.negated:
         return v
@@ -66,12 +66,12 @@ def _positive_form(b: Builder, v: int) -> int:
     return v if b.value(base) is not None else base
 
 
-def split(b: Builder, terms: Terms) -> tuple[list[int], list[int]]:
+def split(b: RowBuilder, terms: Terms) -> tuple[list[int], list[int]]:
     """The positive terms, and the negative ones with their sign removed."""
     return b.scaled([t for t in terms if t[0] > 0]), b.scaled([(-c, v) for c, v in terms if c < 0])
 
 
-def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+def le(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
     """r = (sum <= k)."""
     if b.share and _is_plain_clause(b, coefficients, variables, k):
         if 1 not in coefficients:
@@ -93,7 +93,7 @@ def le(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
         _le_general(b, terms, k, r)
 
 
-def _truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
+def _truth_of_le(b: RowBuilder, terms: Terms, k: int) -> bool | None:
     """Whether sum <= k, if that is decided by a quick test: no terms, or the bounds for a large k; else None."""
     if terms and abs(k) < BOUNDED:
         return None
@@ -101,7 +101,7 @@ def _truth_of_le(b: Builder, terms: Terms, k: int) -> bool | None:
     return True if most <= k else False if least > k else None
 
 
-def _extent(b: Builder, terms: Terms) -> tuple[float, float]:
+def _extent(b: RowBuilder, terms: Terms) -> tuple[float, float]:
     """The least and the greatest value of a sum within the bounds of its variables: exact integers, or ±inf."""
     low = [(c, b.lower[v] if c > 0 else b.upper[v]) for c, v in terms]
     high = [(c, b.upper[v] if c > 0 else b.lower[v]) for c, v in terms]
@@ -114,7 +114,7 @@ def end_of(products: Terms, unbounded: float) -> float:
     return sum(c * end for c, end in products)
 
 
-def _le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
+def _le_single(b: RowBuilder, term: tuple[int, int], k: int, r: int) -> None:
     """States r = (c * v <= k) with |c| = 1."""
     c, v = term
     if abs(k) >= INFINITY:
@@ -128,7 +128,7 @@ def _le_single(b: Builder, term: tuple[int, int], k: int, r: int) -> None:
         b.define(r, LEQ, b.constant(-k), v)
 
 
-def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
+def balanced(b: RowBuilder, left: int, right: int, k: int) -> tuple[int, int]:
     """Two variables whose difference is left - right - k. A large k is split between them, so that neither is large
     where left and right are small."""
     if abs(k) >= BOUNDED:
@@ -141,7 +141,7 @@ def balanced(b: Builder, left: int, right: int, k: int) -> tuple[int, int]:
     return left, right
 
 
-def _is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
+def _is_plain_clause(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: int) -> bool:
     """Whether the sum is a clause, by a quick test for the commonest sums: coefficients ±1 and nothing to normalise."""
     n_positive = coefficients.count(1)
     if k != n_positive - 1 or n_positive + coefficients.count(-1) != len(coefficients) or len(coefficients) < 2:
@@ -149,7 +149,7 @@ def _is_plain_clause(b: Builder, coefficients: Sequence[int], variables: Sequenc
     return _are_plain_literals(b, variables)
 
 
-def _are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
+def _are_plain_literals(b: RowBuilder, variables: Sequence[int]) -> bool:
     """Whether the variables are distinct unfixed Booleans, all of them representatives and none a negation."""
     lower, upper, parent = b.lower, b.upper, b.parent
     for v in variables:
@@ -158,7 +158,7 @@ def _are_plain_literals(b: Builder, variables: Sequence[int]) -> bool:
     return len(set(variables)) == len(variables) and b.negated.keys().isdisjoint(variables)
 
 
-def _is_clause(b: Builder, terms: Terms, k: int) -> bool:
+def _is_clause(b: RowBuilder, terms: Terms, k: int) -> bool:
     """Whether all variables are Boolean and exactly the assignment with the largest sum violates sum <= k."""
     lower, upper = b.lower, b.upper
     largest, smallest_step = 0, INFINITY
@@ -171,7 +171,7 @@ def _is_clause(b: Builder, terms: Terms, k: int) -> bool:
     return largest - smallest_step <= k < largest
 
 
-def _le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
+def _le_general(b: RowBuilder, terms: Terms, k: int, r: int) -> None:
     positive, negative = split(b, terms)
     left, right = b.tree(ADD, positive, 0), b.tree(ADD, negative, 0)
     if not negative and abs(k) < INFINITY:
@@ -183,7 +183,7 @@ def _le_general(b: Builder, terms: Terms, k: int, r: int) -> None:
     return b.define(r, LEQ, *balanced(b, left, right, k))
 
 
-def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+def eq(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
     """r = (sum = k)."""
     terms, k, divisor = normalise(b, coefficients, variables, k)
     if k % divisor != 0 or not terms:
@@ -199,7 +199,7 @@ def eq(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     return b.define(r, EQ, *sides(b, terms, k))
 
 
-def _is_out_of_reach(b: Builder, terms: Terms, k: int) -> bool:
+def _is_out_of_reach(b: RowBuilder, terms: Terms, k: int) -> bool:
     """Whether a sum can never be the large k."""
     if abs(k) < BOUNDED:
         return False
@@ -207,12 +207,12 @@ def _is_out_of_reach(b: Builder, terms: Terms, k: int) -> bool:
     return not least <= k <= most
 
 
-def eq_variable(b: Builder, coefficients: Sequence[int], variables: Sequence[int], total: int, r: int) -> None:
+def eq_variable(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], total: int, r: int) -> None:
     """r = (sum = total), for a variable total."""
     eq(b, [*coefficients, -1], [*variables, total], 0, r)
 
 
-def ne(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
+def ne(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: int, r: int) -> None:
     """r = (sum != k)."""
     if b.value(r) is not None:
         return eq(b, coefficients, variables, k, b.negation(r))
@@ -225,7 +225,7 @@ def ne(b: Builder, coefficients: Sequence[int], variables: Sequence[int], k: int
     return b.define_not(r, EQ, *sides(b, terms, k))
 
 
-def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
+def sides(b: RowBuilder, terms: Terms, k: int) -> tuple[int, int]:
     """Two variables whose equality is sum = k."""
     if len(terms) == 1 and abs(k) < INFINITY:
         (c, v) = terms[0]
@@ -237,7 +237,7 @@ def sides(b: Builder, terms: Terms, k: int) -> tuple[int, int]:
     return balanced(b, left, right, k)
 
 
-def _state_eq(b: Builder, terms: Terms, k: int) -> None:
+def _state_eq(b: RowBuilder, terms: Terms, k: int) -> None:
     """States P = N + k, with k or the cheaper side as the root of the other's tree."""
     if len(terms) == 2 and k == terms[0][0] == terms[1][0] == 1 and all(b.is_boolean(v) for _, v in terms):
         older, younger = sorted(v for _, v in terms)
@@ -260,7 +260,7 @@ def cost(terms: Terms) -> int:
     return len(terms) - 1 + sum(c != 1 for c, _ in terms)
 
 
-def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int) -> None:
+def clause(b: RowBuilder, positive: Sequence[int], negative: Sequence[int], r: int) -> None:
     """r = (some of `positive` or not all of `negative`); the first is a maximum, the second a minimum."""
     if b.share and (positive or negative) and _are_plain_literals(b, [*positive, *negative]):
         return _state_clause(b, list(positive), list(negative), r)
@@ -272,7 +272,7 @@ def clause(b: Builder, positive: Sequence[int], negative: Sequence[int], r: int)
     return _state_clause(b, list(some), list(every), r) if some or every else b.merge(r, b.false)
 
 
-def _state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None:
+def _state_clause(b: RowBuilder, some: list[int], every: list[int], r: int) -> None:
     """r = (some of `some` or not all of `every`), for distinct unfixed variables, at least one."""
     if not every:
         return b.define_tree(r, MAX, some, 0)
@@ -283,7 +283,7 @@ def _state_clause(b: Builder, some: list[int], every: list[int], r: int) -> None
     return b.define(r, EQ, b.tree(MIN, every, 1), b.false)
 
 
-def literals(b: Builder, positive: Sequence[int], negative: Sequence[int]) -> tuple[set[int], set[int]]:
+def literals(b: RowBuilder, positive: Sequence[int], negative: Sequence[int]) -> tuple[set[int], set[int]]:
     """The variables of the positive and of the negative literals, with negations replaced by their operands."""
     some: set[int] = set()
     every: set[int] = set()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.base.domains import UNBOUNDED, IntSet
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.early import Domains, without
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
@@ -76,7 +76,7 @@ def _install(domains: Domains) -> None:
         _keep(b, x, without(known.get(x) or bulk.domain(b, x), removed.get(x, set())))
 
 
-def _round(b: Builder, jobs: Iterable[Job]) -> dict[int, IntSet]:
+def _round(b: RowBuilder, jobs: Iterable[Job]) -> dict[int, IntSet]:
     """Asks all jobs once, then narrows the domains. Returns the former domains of the variables with fewer values."""
     found: dict[int, IntSet] = {}
     for narrower, arguments, _ in jobs:
@@ -92,7 +92,7 @@ def _round(b: Builder, jobs: Iterable[Job]) -> dict[int, IntSet]:
     return changed
 
 
-def _keep(b: Builder, x: int, values: IntSet) -> None:
+def _keep(b: RowBuilder, x: int, values: IntSet) -> None:
     if not values:
         raise Infeasible
     b.restrict(x, values.lower, values.upper)
@@ -169,7 +169,7 @@ def implied_values(comparison: Constraint) -> IntSet:
     return IntSet.interval(c + strict, UNBOUNDED.upper)
 
 
-def one_of(b: Builder, x: int, sets: Sequence[IntSet]) -> Left:
+def one_of(b: RowBuilder, x: int, sets: Sequence[IntSet]) -> Left:
     """Some literal of a clause is true: x is in one of the sets."""
     inside = [values & bulk.domain(b, x) for values in sets]
     yield x, IntSet.of_ranges(pair for values in inside for pair in values.ranges)

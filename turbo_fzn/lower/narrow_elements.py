@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from turbo_fzn.base.domains import INFINITY, IntSet
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.narrow import Job, Left, elements_of
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.model import Constraint, Model, Ref
@@ -129,7 +129,7 @@ def _passing(name: str, arguments: Sequence[Any]) -> Job:
     return Job(greatest, (z, x), [z, *x])
 
 
-def _ends(b: Builder, x: int) -> tuple[float, float]:
+def _ends(b: RowBuilder, x: int) -> tuple[float, float]:
     """The bounds of a variable, infinite where it has none."""
     x = b.find(x)
     low, high = b.lower[x], b.upper[x]
@@ -145,7 +145,7 @@ def _least(coefficient: int, ends: tuple[float, float]) -> float:
     return 0 if coefficient == 0 else coefficient * ends[coefficient < 0]
 
 
-def values_left(b: Builder, at: int, row: Row, choices: Sequence[Choice]) -> Left:
+def values_left(b: RowBuilder, at: int, row: Row, choices: Sequence[Choice]) -> Left:
     """What a row leaves, to its variables and to the index that chooses some of them."""
     domain = bulk.domain(b, at)
     for choice in choices:
@@ -165,7 +165,7 @@ def values_left(b: Builder, at: int, row: Row, choices: Sequence[Choice]) -> Lef
         yield row.variables[place], _interval(min(lows), max(highs))
 
 
-def _chosen(b: Builder, row: Row, choices: Sequence[Choice], value: int) -> dict[int, tuple[float, float]] | None:
+def _chosen(b: RowBuilder, row: Row, choices: Sequence[Choice], value: int) -> dict[int, tuple[float, float]] | None:
     """The bounds of the variable at each place of a choice if the index has this value; None if there are none."""
     found: dict[int, tuple[float, float]] = {}
     for place, first, members, are_constants in choices:
@@ -178,7 +178,7 @@ def _chosen(b: Builder, row: Row, choices: Sequence[Choice], value: int) -> dict
     return found
 
 
-def _rooms(b: Builder, terms: Sequence[tuple[int, int]], most: float) -> Left:
+def _rooms(b: RowBuilder, terms: Sequence[tuple[int, int]], most: float) -> Left:
     """What each variable can have, if the sum of the terms (coefficient, variable) is at most `most`."""
     leasts = [_least(c, _ends(b, x)) for c, x in terms]
     total = sum(leasts)
@@ -190,13 +190,13 @@ def _rooms(b: Builder, terms: Sequence[tuple[int, int]], most: float) -> Left:
             yield x, _interval(-math.inf, room // c) if c > 0 else _interval(-(room // -c), math.inf)
 
 
-def bounds_left(b: Builder, row: Row) -> Left:
+def bounds_left(b: RowBuilder, row: Row) -> Left:
     """What a row leaves to its variables."""
     for sign in (1, -1) if row.is_equation else (1,):
         yield from _rooms(b, [(sign * c, x) for c, x in zip(row.coefficients, row.variables)], sign * row.constant)
 
 
-def greatest(b: Builder, z: int, x: Sequence[int]) -> Left:
+def greatest(b: RowBuilder, z: int, x: Sequence[int]) -> Left:
     """z is the greatest of x."""
     ends = [_ends(b, v) for v in x]
     if ends:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.constraints_int import define_element
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MOD, MUL
 
 LARGEST_EXPONENT = 62  # formula: the largest power of two that fits into 64 bits
 
 
-def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
+def power(b: RowBuilder, x: int, y: int, z: int, r: int) -> None:
     """States x^y = z; r must be true."""
     if b.value(r) != 1:
         raise UnsupportedError("the reified form of int_pow")
@@ -52,7 +52,7 @@ def power(b: Builder, x: int, y: int, z: int, r: int) -> None:
     return b.define(z, ADD, selected, _number_beyond(b, b.negation(fits), _is_negative(b, x, small), z))
 
 
-def _number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
+def _number_beyond(b: RowBuilder, beyond: int, negative: int, z: int) -> int:
     """A variable that is 2^62 with the sign of the power where that cannot be stored, else 0; always 0 on a side where
     z is bounded."""
     above, below = b.row(MIN, beyond, b.negation(negative)), b.row(MIN, beyond, negative)
@@ -68,13 +68,13 @@ def _number_beyond(b: Builder, beyond: int, negative: int, z: int) -> int:
     return b.row(ADD, half, half)
 
 
-def _is_negative(b: Builder, x: int, exponent: int) -> int:
+def _is_negative(b: RowBuilder, x: int, exponent: int) -> int:
     """The truth of x^exponent < 0."""
     odd = b.negation(b.row(EQ, b.row(MOD, exponent, b.constant(2)), b.false))
     return b.row(MIN, b.row(LEQ, x, b.constant(-1)), odd)
 
 
-def _small_exponent(b: Builder, y: int) -> int:
+def _small_exponent(b: RowBuilder, y: int) -> int:
     """A variable in -2..64 that is y, or an exponent with the same powers; y mod 2 has the sign of y."""
     if b.upper[y] > LARGEST_EXPONENT + 2:
         parity = b.row(MOD, b.row(ADD, y, b.true), b.constant(2))
@@ -97,19 +97,19 @@ def _largest_base(exponent: int, most: int) -> int:
     return n
 
 
-def cut(b: Builder, x: int, limit: int) -> int:
+def cut(b: RowBuilder, x: int, limit: int) -> int:
     """x, moved into [-limit, limit]."""
     if b.upper[x] > limit:
         x = b.row(MIN, x, b.constant(limit))
     return b.row(MAX, x, b.constant(-limit)) if b.lower[x] < -limit else x
 
 
-def power_fixed(b: Builder, x: int, exponent: int, z: int, r: int) -> None:
+def power_fixed(b: RowBuilder, x: int, exponent: int, z: int, r: int) -> None:
     """States x^exponent = z for an integer as the exponent; r must be true."""
     power(b, x, b.constant(exponent), z, r)
 
 
-def _fixed_power(b: Builder, x: int, exponent: int) -> int:
+def _fixed_power(b: RowBuilder, x: int, exponent: int) -> int:
     """A variable that equals x^exponent; for a negative exponent 0 replaces the undefined power of 0."""
     if exponent < 0:
         values = [0, -1 if exponent % 2 else 1, 0, 1, 0]

@@ -30,7 +30,7 @@ from turbo_fzn.base.errors import ModelError, UnsupportedError
 from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.budget import state_waiting
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.definitions import refuse_wrong_definitions
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.elements import state_whole
@@ -82,7 +82,7 @@ class Rewriter:
 
     def __init__(self, model: Model, share: bool, orders: Sequence[Order], alone: bool):
         self.model, self.orders = model, orders
-        self.builder = Builder(share, alone)
+        self.builder = RowBuilder(share, alone)
         self.scope = Scope(model, self.builder)
         self.infeasible = self.scope.infeasible
         self.forms: dict[tuple[str, int], Form] = {}

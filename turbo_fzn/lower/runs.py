@@ -18,7 +18,7 @@ import numpy as np
 
 from turbo_fzn.lower import expression_columns as expressions
 from turbo_fzn.lower import linear_columns as sums
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.columns import Column, Columns
 from turbo_fzn.lower.globals import different
 from turbo_fzn.lower.scope import ONLY_NAMES, Scope
@@ -39,14 +39,14 @@ class Form(NamedTuple):
 
     operands: Callable[[Sequence[Any]], Sequence[Any]] | None
     kinds: str
-    lower: Callable[[Builder, Sequence[Column]], int]
+    lower: Callable[[RowBuilder, Sequence[Column]], int]
     most: int = TUNING.columns_most
 
 
 def _in_slots(width: int, state: Callable[[Columns, Sequence[Column]], None]) -> Callable[..., int]:
     """A function that lowers places with `width` slots each, which `state` fills."""
 
-    def lower(b: Builder, operands: Sequence[Column]) -> int:
+    def lower(b: RowBuilder, operands: Sequence[Column]) -> int:
         made = Columns(b, len(operands[0]), width)
         state(made, operands)
         return made.commit()

@@ -16,7 +16,7 @@ from typing import Any
 from turbo_fzn.base import floats
 from turbo_fzn.base.domains import BOOLEAN, INFINITY, UNBOUNDED, IntSet
 from turbo_fzn.base.errors import ModelError, UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.read.model import Array, Call, Expression, FloatRange, FloatSet, Index, Model, Ref, Text, Variable
 
 REFUSED = {
@@ -34,7 +34,7 @@ class Scope:
     """The names of a model; `variables[kind]` maps a scalar's name to its TNF variable, `kind` being int, bool or
     float."""
 
-    def __init__(self, model: Model, builder: Builder):
+    def __init__(self, model: Model, builder: RowBuilder):
         self.model = model
         self.builder = builder
         self.variables: dict[str, dict[str, int]] = {"int": {}, "bool": {}, "float": {}}

@@ -17,7 +17,7 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import early, linear, power
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.expressions import int_expression
 from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
 from turbo_fzn.lower.globals import (
@@ -46,7 +46,7 @@ States = Mapping[str, Callable[..., None]]
 def function(define: Post) -> Post:
     """The relation of a total function: `define(builder, *arguments, result)` states the plain constraint."""
 
-    def post(b: Builder, *arguments: Any) -> None:
+    def post(b: RowBuilder, *arguments: Any) -> None:
         *inputs, result, r = arguments
         if b.value(r) == 1:
             return define(b, *inputs, result)
@@ -152,7 +152,7 @@ def plain(relation: Post) -> Post:
 def implied(relation: Post) -> Post:
     """The implied form of a relation: the last argument implies the relation of the others."""
 
-    def post(b: Builder, *arguments: Any) -> None:
+    def post(b: RowBuilder, *arguments: Any) -> None:
         *inputs, condition = arguments
         if b.value(condition) == 1:
             relation(b, *inputs, b.true)

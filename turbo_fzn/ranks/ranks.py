@@ -26,7 +26,7 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Found, Inequality, Roots
 from turbo_fzn.engine.together.team import Team
-from turbo_fzn.engine.together.tree import Tree
+from turbo_fzn.engine.together.tree import SharedTree
 from turbo_fzn.ranks.census import Census, Sum
 from turbo_fzn.ranks.stealing import Stealing
 from turbo_fzn.ranks.tuning import TUNING
@@ -51,7 +51,7 @@ class Ranks:
     def __init__(self, team: Team, wire: Wire, clock: Callable[[], float] = time.monotonic):
         assert team.tree is not None
         self.team, self.wire, self.clock = team, wire, clock
-        self.tree: Tree = team.tree
+        self.tree: SharedTree = team.tree
         self.tree.go_abroad(has_root=wire.rank == 0)
         self.sense = team.sense
         self.stealing = Stealing(wire, self.tree, clock)

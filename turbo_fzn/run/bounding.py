@@ -54,7 +54,7 @@ class Bounding:
         self.latest: Found | None = None  # the best solution that the relaxation has led to
 
     def begin(self, judge: Judge, share: float) -> None:
-        self.boxes = boxes = Boxes(judge.prepared, judge.exports)
+        self.boxes = boxes = EngineBoxes(judge.prepared, judge.exports)
         self.beside = Beside(lambda: relaxation_of(judge.prepared, lambda: self.beside.stopped), boxes, share)
 
     def enclosed(self, tnf: TNF, is_over: Callable[[], bool]) -> TNF:
@@ -134,7 +134,7 @@ def emptied(queue: deque[Item]) -> list[Item]:
     return [queue.popleft() for _ in range(len(queue))]
 
 
-class Boxes:
+class EngineBoxes:
     """Narrows boxes of a relaxation's columns by the rows of the TNF. `found` collects solutions found on the way, and
     `rows` inequalities for learners.
 

@@ -13,7 +13,7 @@ from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
 from turbo_fzn.bounds.thread.turns import BesideInTurns
 from turbo_fzn.engine.contract import Engine, Found, Inequality
 from turbo_fzn.engine.cpu import CpuEngine
-from turbo_fzn.run.bounding import Bounding, Boxes, emptied, relaxation_of
+from turbo_fzn.run.bounding import Bounding, EngineBoxes, emptied, relaxation_of
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.tuning import TUNING
 
@@ -26,7 +26,7 @@ class TurnBounding(Bounding):
     beside: BesideInTurns
 
     def begin(self, judge: Judge, share: float) -> None:
-        self.boxes = boxes = Boxes(judge.prepared, judge.exports)
+        self.boxes = boxes = EngineBoxes(judge.prepared, judge.exports)
         making = TUNING.making_seconds * judge.prepared.tnf.n_rows
         self.beside = BesideInTurns(lambda: relaxation_of(judge.prepared), making, boxes, self.deliver, share)
         self.delivered: list[Found] = []

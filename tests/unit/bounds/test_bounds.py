@@ -21,7 +21,7 @@ from support.relaxations import beside_of
 from turbo_fzn import solve_text
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cuts.cutter import Cutter, as_fractions
-from turbo_fzn.bounds.lp.relaxation import Affine, Builder, LinearRows, Relaxation
+from turbo_fzn.bounds.lp.relaxation import Affine, LinearRows, Relaxation, RelaxationBuilder
 from turbo_fzn.bounds.prove.certificate import Certifier, fix
 from turbo_fzn.bounds.prove.farkas import refute
 from turbo_fzn.bounds.rows.cliques import Conflicts
@@ -193,7 +193,7 @@ def test_a_row_is_rounded_by_its_coefficients() -> None:
 
 @pytest.mark.parametrize("constant", [2**63, -(2**63), 2**80, INFINITY, -INFINITY])
 def test_a_row_with_a_side_beyond_all_bounds_is_no_row(constant: int) -> None:
-    builder = Builder()
+    builder = RelaxationBuilder()
     x, y = (Affine(builder.column(0, 9), 1, 0) for _ in "xy")
     terms = [(1, x), (-1, y), (constant, Affine(-1, 0, 1))]
     builder.add(terms, high=0)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.automata import Layer
 from turbo_fzn.lower.globals.table_diagram import diagram_of
 from turbo_fzn.lower.globals.table_relation import relation_of
@@ -19,7 +19,7 @@ from turbo_fzn.read.flatzinc import parse_text
 
 
 def diagram(rows: Iterable[Row]) -> list[Layer] | None:
-    b, rows = Builder(), list(rows)
+    b, rows = RowBuilder(), list(rows)
     return diagram_of(b, relation_of(b, [cell for row in rows for cell in row], len(rows), len(rows[0])))
 
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from support.table_models import KINDS, Row, expected, model_text, solutions
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.table_plan import plan_of
 from turbo_fzn.lower.globals.table_relation import Relation, relation_of
 from turbo_fzn.lower.rewrite import lower
@@ -22,7 +22,7 @@ VALUES = (-3, 0, 1, 4)
 
 def relation(rows: Iterable[Row]) -> Relation:
     rows = list(rows)
-    return relation_of(Builder(), [cell for row in rows for cell in row], len(rows), len(rows[0]))
+    return relation_of(RowBuilder(), [cell for row in rows for cell in row], len(rows), len(rows[0]))
 
 
 def joined(rows: set[Row]) -> set[Row]:
@@ -147,7 +147,7 @@ def test_an_order_of_many_columns_is_a_row_for_each_pair(monkeypatch):
 
 
 def comparison(first: list[int], second: list[int], rows: Iterable[Row]) -> tuple[int, int, int] | None:
-    b = Builder()
+    b = RowBuilder()
     rows = list(rows)
     x = [b.variable(min(values), max(values)) for values in (first, second)]
     return plan_of(b, x, relation_of(b, [cell for row in rows for cell in row], len(rows), 2)).comparison

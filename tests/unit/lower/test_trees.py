@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from turbo_fzn.base.errors import UnsupportedError
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.trees import KEY_BITS
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
@@ -17,7 +17,7 @@ SMALL = [(0, 1), (0, 1), (0, 9), (-5, 5), (3, 3), (0, 0)]
 BOUNDS = [*SMALL, (2**61 - 1, LARGE), (-LARGE, 0), (-(2**62), 2**62), (0, 2**62)]
 
 
-class Plain(Builder):
+class Plain(RowBuilder):
     """By `row` alone; and after each known pair, all are looked for anew."""
 
     def pair(self, op: int, leaves: list[int], at_most: int) -> list[int]:
@@ -40,7 +40,7 @@ class Plain(Builder):
         return next((pair for pair in pairs if (pair[0] << KEY_BITS) + pair[1] in self.results[op]), None)
 
 
-def grow(b: Builder, rng: random.Random) -> tuple:
+def grow(b: RowBuilder, rng: random.Random) -> tuple:
     """Trees over few variables, some of them merged in between."""
     bounds = rng.choice((BOUNDS[:2], BOUNDS[:4], BOUNDS[:6], BOUNDS))
     for _ in range(rng.randint(4, 12)):
@@ -65,7 +65,7 @@ def grow(b: Builder, rng: random.Random) -> tuple:
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_are_what_they_should_be(seed):
     for number in range(200 * seed, 200 * (seed + 1)):
-        assert grow(Builder(), random.Random(number)) == grow(Plain(), random.Random(number))
+        assert grow(RowBuilder(), random.Random(number)) == grow(Plain(), random.Random(number))
 
 
 def test_where_results_are_many_known_pairs_are_not_looked_for(monkeypatch):
@@ -73,7 +73,7 @@ def test_where_results_are_many_known_pairs_are_not_looked_for(monkeypatch):
 
     def sums_of(most: int) -> int:
         monkeypatch.setattr(TUNING, "known_results", most)
-        b = Builder()
+        b = RowBuilder()
         first, *_, last = leaves = [b.variable(0, 9) for _ in range(4)]
         b.row(ADD, first, last)
         b.tree(ADD, leaves, 0)

@@ -19,7 +19,7 @@ from turbo_fzn import solve_text
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.together.member import Dispensable
-from turbo_fzn.engine.together.tree import Tree
+from turbo_fzn.engine.together.tree import SharedTree
 from turbo_fzn.ranks.ranks import News
 from turbo_fzn.ranks.wire import Kind
 
@@ -95,24 +95,24 @@ def test_a_subproblem_that_is_dropped_is_missed(where, monkeypatch, caplog):
     """A fault of ours, not of the network: the books of that rank do not balance."""
     dropped: list[object] = []
 
-    def drop_from_queue(tree: Tree) -> None:
+    def drop_from_queue(tree: SharedTree) -> None:
         if tree.queue and not dropped and tree.ledger.sent:
             dropped.append(tree.queue.pop())
 
-    whole_collect, whole_accept = Tree._collect, Tree.accept
+    whole_collect, whole_accept = SharedTree._collect, SharedTree.accept
 
-    def collect(tree: Tree, known: int) -> None:
+    def collect(tree: SharedTree, known: int) -> None:
         whole_collect(tree, known)
         if where in ("queue", "taken"):
             drop_from_queue(tree)
 
-    def accept(tree: Tree, paths: Sequence[bytes]) -> None:
+    def accept(tree: SharedTree, paths: Sequence[bytes]) -> None:
         whole_accept(tree, paths)
         if where == "stolen" and paths and not dropped:
             dropped.append(tree.queue.pop())
 
-    monkeypatch.setattr(Tree, "_collect", collect)
-    monkeypatch.setattr(Tree, "accept", accept)
+    monkeypatch.setattr(SharedTree, "_collect", collect)
+    monkeypatch.setattr(SharedTree, "accept", accept)
     crew = Crew(golomb(8), 3, engines=2 if where == "queue" else 1)
     claimed = crew.run(enough_turns)
     assert dropped and not claimed
@@ -172,7 +172,7 @@ def test_what_a_rank_has_whose_engines_fail_is_stolen_from_it(caplog):
 )
 def test_the_last_subproblem_stays_where_an_engine_needs_it(lacks, held, given):
     """Two idle ranks would pass it to and fro for ever."""
-    tree = Tree([])
+    tree = SharedTree([])
     tree.branches = [SimpleNamespace(lack=lack) for lack in lacks]  # type: ignore[misc]
     tree.queue = deque(range(held))  # type: ignore[arg-type]
     assert len(tree.spare(9)) == given and len(tree.queue) == held - given and tree.ledger.exported == given

@@ -132,7 +132,7 @@ class Relaxation:
         return bound + (self.residue - bound) % self.step
 
 
-class Builder:
+class RelaxationBuilder:
     """Collects the columns and rows of a relaxation in lists."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.bounds.lp.relaxation import Affine, Builder, collect
+from turbo_fzn.bounds.lp.relaxation import Affine, RelaxationBuilder, collect
 from turbo_fzn.bounds.rows.cliques import Literal, literal_of, pair_of
 from turbo_fzn.bounds.rows.linearizer import Linearizer
 from turbo_fzn.bounds.rows.tours import Tour
@@ -175,7 +175,11 @@ class _Along:
     """What is said along the arcs of a tour."""
 
     def __init__(
-        self, builder: Builder, tour: Tour, implied: dict[Literal, list[Difference]], plain: dict[tuple[int, int], int]
+        self,
+        builder: RelaxationBuilder,
+        tour: Tour,
+        implied: dict[Literal, list[Difference]],
+        plain: dict[tuple[int, int], int],
     ):
         self.builder, self.tour, self.plain = builder, tour, plain
         self.said = [

@@ -19,14 +19,14 @@ from collections.abc import Callable
 from itertools import islice
 
 from turbo_fzn.base.domains import INFINITY, IntSet
-from turbo_fzn.bounds.lp.relaxation import FALSE, TRUE, Affine, Builder
+from turbo_fzn.bounds.lp.relaxation import FALSE, TRUE, Affine, RelaxationBuilder
 from turbo_fzn.bounds.rows.tuning import TUNING
 
 
 class Encoding:
     """The truths of the integer columns of `builder`; `domain(column)` is the set of values of a column."""
 
-    def __init__(self, builder: Builder, domain: Callable[[int], IntSet]):
+    def __init__(self, builder: RelaxationBuilder, domain: Callable[[int], IntSet]):
         self.builder = builder
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.base.domains import IntSet
-from turbo_fzn.bounds.lp.relaxation import Affine, Builder
+from turbo_fzn.bounds.lp.relaxation import Affine, RelaxationBuilder
 from turbo_fzn.bounds.rows.cliques import Conflicts
 from turbo_fzn.bounds.rows.encoding import Encoding
 from turbo_fzn.bounds.rows.tuning import TUNING
@@ -52,7 +52,7 @@ class Linearizer:
     ):
         self.model, self.numbers = model, numbers
         self.lower, self.upper, self.stopped = lower, upper, stopped
-        self.builder = Builder()
+        self.builder = RelaxationBuilder()
         self.encoding = Encoding(self.builder, self.domain)
         self.terms: dict[str, Affine] = {}
         self.columns: dict[int, Affine] = {}

@@ -47,7 +47,7 @@ class Search(Protocol):
     def count_ray(self, is_proof: bool) -> None: ...
 
 
-class Tree:
+class SpatialTree:
     """The open boxes of a TNF's root. `bound` is a lower bound of sense * objective in solutions better than the best
     known; None where there are none."""
 

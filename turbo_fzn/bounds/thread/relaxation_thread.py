@@ -327,10 +327,10 @@ class RealBeside(Bounder):
         self.tnf, self.boxes, self.sense = tnf, boxes, tnf.sense
 
     def work(self) -> None:
-        from turbo_fzn.bounds.search.spatial import Tree
+        from turbo_fzn.bounds.search.spatial import SpatialTree
 
         self.boxes.attach()
-        tree = Tree(self.tnf, self)
+        tree = SpatialTree(self.tnf, self)
         self.divide(tree)
         self.say("relaxation ends")
 

@@ -36,7 +36,7 @@ from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.contract import MAXIMA, Engine, Found, Inequality, Roots, no_books
 from turbo_fzn.engine.together.member import Dispensable, Joining, Member
-from turbo_fzn.engine.together.tree import Tree
+from turbo_fzn.engine.together.tree import SharedTree
 from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
@@ -52,10 +52,10 @@ class Team:
     repeats = True  # a member finds again what another has found
 
     def __init__(self, first: Engine | Sequence[Engine], makers: Sequence[Callable[[], Engine]], sense: int):
-        self.tree: Tree | None = None
+        self.tree: SharedTree | None = None
         if isinstance(first, Sequence):
             self.core: list[Member] = [Dispensable(engine) for engine in first]
-            self.tree = Tree(self.core)
+            self.tree = SharedTree(self.core)
         else:
             self.core = [Member(first)]
         self.others = [Joining(make) for make in makers]

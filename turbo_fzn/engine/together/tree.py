@@ -73,7 +73,8 @@ class Branch:
 
     def look(self, known: int) -> None:
         """Updates the load, and forgets `given` once the engine is dry, but not while a solution better than `known`
-        (see Tree.exchange) is on its way: it may have pruned parts by this solution, which is lost if it fails now."""
+        (see SharedTree.exchange) is on its way: it may have pruned parts by this solution, which is lost if it fails
+        now."""
         self.load = self.ask(Parcels.load, IDLE)
         if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, -NO_INCUMBENT) >= known:
             self.gave_up |= self.ask(Parcels.gave_up, True)
@@ -112,7 +113,7 @@ class Ledger:
         return self.begun + self.sent + self.recovered + self.imported == self.brought + self.exported + held
 
 
-class Tree:
+class SharedTree:
     """The tree shared by the engines of `members`; `exchange`, called repeatedly, moves work between them.
 
     If it is shared with other ranks (`abroad`), one rank begins with the root, and `settle` is called on all."""

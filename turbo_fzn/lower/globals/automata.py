@@ -22,7 +22,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
@@ -70,7 +70,7 @@ class Graph:
     n_states: int
     labels_are_values: bool = True
 
-    def run(self, b: Builder, first: int, is_path: bool) -> tuple[list[np.ndarray], np.ndarray]:
+    def run(self, b: RowBuilder, first: int, is_path: bool) -> tuple[list[np.ndarray], np.ndarray]:
         """The truths of the steps of each layer, and of the states at the end (-1: cannot be reached).
 
         If `is_path`, the word is accepted: then each true state or label must have a true step.
@@ -89,7 +89,7 @@ class Graph:
         return steps, at
 
     @staticmethod
-    def support(b: Builder, step: np.ndarray, of: np.ndarray, truths: np.ndarray) -> None:
+    def support(b: RowBuilder, step: np.ndarray, of: np.ndarray, truths: np.ndarray) -> None:
         """States that a state or label is true exactly if one of its steps is."""
         some = bulk.grouped(b, MAX, step, of, len(truths))
         bulk.merge(b, some[some >= 0], truths[some >= 0])
@@ -99,14 +99,14 @@ class Graph:
 
 
 def regular(
-    b: Builder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, r: int
+    b: RowBuilder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, r: int
 ) -> None:
     """r = (the automaton with the transitions d[state, letter], 0 for none, accepts x)."""
     _automaton(b, x, n_states, letters, d, first, final, None, None, r)
 
 
 def cost_regular(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_states: int,
     letters: IntSet,
@@ -122,7 +122,7 @@ def cost_regular(
 
 
 def _automaton(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_states: int,
     letters: IntSet,
@@ -159,7 +159,14 @@ def _steps(n_states: int, letters: IntSet, d: Sequence[int], costs: Sequence[int
 
 
 def letters_left(
-    b: Builder, x: Sequence[int], n_states: int, letters: IntSet, d: Sequence[int], first: int, final: IntSet, *_: Any
+    b: RowBuilder,
+    x: Sequence[int],
+    n_states: int,
+    letters: IntSet,
+    d: Sequence[int],
+    first: int,
+    final: IntSet,
+    *_: Any,
 ) -> Left:
     """The letters that some accepted word has at each place."""
     if 1 <= first <= n_states:
@@ -174,14 +181,14 @@ def labels_left(x: Sequence[int], layers: Sequence[Layer]) -> Left:
 
 
 def paths(
-    b: Builder, x: Sequence[int], every: Sequence[Layer], n_states: int, first: int, accepting: np.ndarray
+    b: RowBuilder, x: Sequence[int], every: Sequence[Layer], n_states: int, first: int, accepting: np.ndarray
 ) -> list[Layer]:
     """The steps of each letter that are on paths of values of the variables, their labels; `accepting` is a mask."""
     can = [layer.select(bulk.possible(b, v, layer.label)) for v, layer in zip(x, every)]
     return _on_paths(can, n_states, first, accepting)
 
 
-def graph_of_values(b: Builder, x: Sequence[int], layers: Sequence[Layer], n_states: int) -> Graph:
+def graph_of_values(b: RowBuilder, x: Sequence[int], layers: Sequence[Layer], n_states: int) -> Graph:
     """The graph of these steps, whose labels are values."""
     numbered, labels = [], []
     for v, layer in zip(x, layers):
@@ -191,7 +198,9 @@ def graph_of_values(b: Builder, x: Sequence[int], layers: Sequence[Layer], n_sta
     return Graph(numbered, labels, n_states)
 
 
-def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int) -> list[np.ndarray]:
+def accept(
+    b: RowBuilder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int
+) -> list[np.ndarray]:
     """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
 
     Returns the truths of the steps of each layer.
@@ -211,7 +220,7 @@ def accept(b: Builder, graph: Graph, first: int, accepting: np.ndarray, total: i
     return steps
 
 
-def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
+def _state_costs(b: RowBuilder, graph: Graph, steps: list[np.ndarray], total: int) -> None:
     """States that `total` is the sum of a cost for each layer, with a truth value for each amount."""
     places = []
     for layer, step in zip(graph.layers, steps):
@@ -224,7 +233,9 @@ def _state_costs(b: Builder, graph: Graph, steps: list[np.ndarray], total: int) 
     linear.eq_variable(b, [1] * len(places), places, total, b.true)
 
 
-def elements(b: Builder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray) -> None:
+def elements(
+    b: RowBuilder, x: Sequence[int], target: np.ndarray, least: int, first: int, accepting: np.ndarray
+) -> None:
     """States acceptance with a variable for each intermediate state, and target[state, letter] as elements of a
     table."""
     n_states, n_letters = target.shape
@@ -242,7 +253,7 @@ def elements(b: Builder, x: Sequence[int], target: np.ndarray, least: int, first
 
 
 def mdd(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_nodes: int,
     level: Sequence[int],
@@ -257,7 +268,7 @@ def mdd(
 
 
 def cost_mdd(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_nodes: int,
     level: Sequence[int],
@@ -274,7 +285,7 @@ def cost_mdd(
 
 
 def _diagram(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_nodes: int,
     level: Sequence[int],
@@ -307,7 +318,7 @@ def _diagram(
 
 
 def _edges_that_can(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     letters: Sequence[IntSet],
     level: Sequence[int],
@@ -328,13 +339,13 @@ def _edges_that_can(
     return can
 
 
-def _truth_of_set(b: Builder, v: int, values: IntSet) -> int:
+def _truth_of_set(b: RowBuilder, v: int, values: IntSet) -> int:
     truth = b.variable(0, 1)
     integer.member(b, v, values, truth)
     return b.find(truth)
 
 
-def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
+def _state_readers(b: RowBuilder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
     """Each value has an edge that reads it, where they are few."""
     allowed = bulk.domain(b, v)
     if sum((values & allowed).size for values in sets) > TUNING.automaton_steps:
@@ -345,7 +356,7 @@ def _state_readers(b: Builder, v: int, layer: Layer, sets: list[IntSet], step: n
 
 
 def values_on_paths(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     n_nodes: int,
     level: Sequence[int],

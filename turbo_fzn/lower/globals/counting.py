@@ -13,20 +13,20 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 
 
-def equals(b: Builder, x: Sequence[int], y: int) -> list[int]:
+def equals(b: RowBuilder, x: Sequence[int], y: int) -> list[int]:
     """The truths of x[i] = y."""
     return [bulk.shared(b, EQ, v, y) for v in x]
 
 
 def _compare_sum(
-    b: Builder, relation: Callable[..., None], coefficients: Sequence[int], x: Sequence[int], c: int, r: int
+    b: RowBuilder, relation: Callable[..., None], coefficients: Sequence[int], x: Sequence[int], c: int, r: int
 ) -> None:
     """r = (the sum of coefficients[i] * x[i] and the variable c are in the relation, one of linear.py)."""
     relation(b, [*coefficients, -1], [*x, c], 0, r)
@@ -35,13 +35,13 @@ def _compare_sum(
 def counted(relation: Callable[..., None], sign: int = 1) -> Callable[..., None]:
     """The lowering of r = (c is in the relation with the number of elements of x that equal y)."""
 
-    def post(b: Builder, x: Sequence[int], y: int, c: int, r: int) -> None:
+    def post(b: RowBuilder, x: Sequence[int], y: int, c: int, r: int) -> None:
         relation(b, [sign] * len(x) + [-sign], [*equals(b, x, y), c], 0, r)
 
     return post
 
 
-def less(b: Builder, coefficients: Sequence[int], x: Sequence[int], k: int, r: int) -> None:
+def less(b: RowBuilder, coefficients: Sequence[int], x: Sequence[int], k: int, r: int) -> None:
     linear.le(b, coefficients, x, k - 1, r)
 
 
@@ -50,7 +50,7 @@ count_leq, count_lt = counted(linear.le, -1), counted(less, -1)  # c <= count, c
 count_geq, count_gt = counted(linear.le), counted(less)
 
 
-def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
+def among(b: RowBuilder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
     """r = (n of x are in the set)."""
     inside = []
     for v in x:
@@ -59,7 +59,7 @@ def among(b: Builder, n: int, x: Sequence[int], values: IntSet, r: int) -> None:
     _compare_sum(b, linear.eq, [1] * len(x), inside, n, r)
 
 
-def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
+def nvalue(b: RowBuilder, n: int, x: Sequence[int], r: int) -> None:
     """r = (x has n distinct values), counted as values that a variable takes, or as variables unlike all earlier
     ones."""
     if bulk.are_finite(b, x, max(TUNING.counted_values, 64 * len(x))):
@@ -75,20 +75,20 @@ def nvalue(b: Builder, n: int, x: Sequence[int], r: int) -> None:
 # global_cardinality
 
 
-def global_cardinality(b: Builder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], r: int) -> None:
+def global_cardinality(b: RowBuilder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], r: int) -> None:
     """r = (cover[i] is taken counts[i] times)."""
     cardinality(b, x, cover, counts, False, r)
 
 
 def global_cardinality_closed(
-    b: Builder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], r: int
+    b: RowBuilder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], r: int
 ) -> None:
     """r = (cover[i] is taken counts[i] times, and no other value is taken)."""
     cardinality(b, x, cover, counts, True, r)
 
 
 def cardinality(
-    b: Builder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], closed: bool, r: int
+    b: RowBuilder, x: Sequence[int], cover: Sequence[int], counts: Sequence[int], closed: bool, r: int
 ) -> None:
     parts: list[int] = []
     if closed:
@@ -103,21 +103,21 @@ def cardinality(
 
 
 def global_cardinality_low_up(
-    b: Builder, x: Sequence[int], cover: Sequence[int], low: Sequence[int], high: Sequence[int], r: int
+    b: RowBuilder, x: Sequence[int], cover: Sequence[int], low: Sequence[int], high: Sequence[int], r: int
 ) -> None:
     """r = (cover[i] is taken low[i] to high[i] times)."""
     limited(b, x, cover, low, high, False, r)
 
 
 def global_cardinality_low_up_closed(
-    b: Builder, x: Sequence[int], cover: Sequence[int], low: Sequence[int], high: Sequence[int], r: int
+    b: RowBuilder, x: Sequence[int], cover: Sequence[int], low: Sequence[int], high: Sequence[int], r: int
 ) -> None:
     """r = (cover[i] is taken low[i] to high[i] times, and no other value is taken)."""
     limited(b, x, cover, low, high, True, r)
 
 
 def limited(
-    b: Builder,
+    b: RowBuilder,
     x: Sequence[int],
     cover: Sequence[int],
     low: Sequence[int],
@@ -142,7 +142,7 @@ def limited(
 # bin_packing
 
 
-def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
+def bin_packing(b: RowBuilder, capacity: int, bins: Sequence[int], weights: Sequence[int], r: int) -> None:
     """r = (the weights in each bin sum up to at most the capacity)."""
     parts: list[int] = []
     if capacity < 0 or not bulk.are_finite(b, bins, max(TUNING.counted_values, 64 * len(bins))):
@@ -158,7 +158,7 @@ def bin_packing(b: Builder, capacity: int, bins: Sequence[int], weights: Sequenc
 
 
 def bin_packing_capa(
-    b: Builder, capacities: Sequence[int], first: int, bins: Sequence[int], weights: Sequence[int], r: int
+    b: RowBuilder, capacities: Sequence[int], first: int, bins: Sequence[int], weights: Sequence[int], r: int
 ) -> None:
     """r = (bins are numbered from `first`, and the weights in each sum up to at most its capacity)."""
     parts: list[int] = []
@@ -171,7 +171,7 @@ def bin_packing_capa(
 
 
 def bin_packing_load(
-    b: Builder, loads: Sequence[int], first: int, bins: Sequence[int], weights: Sequence[int], r: int
+    b: RowBuilder, loads: Sequence[int], first: int, bins: Sequence[int], weights: Sequence[int], r: int
 ) -> None:
     """r = (bins are numbered from `first`, and the weights in each sum up to its load)."""
     parts: list[int] = []
@@ -185,7 +185,7 @@ def bin_packing_load(
 
 
 def _state_loads(
-    b: Builder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
+    b: RowBuilder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
 ) -> None:
     """States a load for each bin, and that the loads sum up to all weights, which bounds each load by the others'
     capacities."""
@@ -200,7 +200,7 @@ def _state_loads(
 # Others
 
 
-def sliding_sum(b: Builder, low: int, high: int, length: int, x: Sequence[int], r: int) -> None:
+def sliding_sum(b: RowBuilder, low: int, high: int, length: int, x: Sequence[int], r: int) -> None:
     """r = (each `length` neighbours of x sum up to low to high): differences of partial sums (Brand et al. 2007)."""
     parts: list[int] = []
     sums = [b.false]
@@ -212,12 +212,12 @@ def sliding_sum(b: Builder, low: int, high: int, length: int, x: Sequence[int], 
     conclude(b, r, parts)
 
 
-def member(b: Builder, x: Sequence[int], y: int, r: int) -> None:
+def member(b: RowBuilder, x: Sequence[int], y: int, r: int) -> None:
     """r = (some of x is y)."""
     boolean.disjunction(b, equals(b, x, y), r)
 
 
-def all_equal(b: Builder, x: Sequence[int], r: int) -> None:
+def all_equal(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (all of x are the same)."""
     if b.value(r) == 1:
         for v in x[1:]:
@@ -228,12 +228,12 @@ def all_equal(b: Builder, x: Sequence[int], r: int) -> None:
         all_of(b, [(EQ, b.tree(MAX, x, 0), b.tree(MIN, x, 0))], r)
 
 
-def increasing(b: Builder, x: Sequence[int], r: int) -> None:
+def increasing(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (no element of x is less than the one before it)."""
     all_of(b, [(LEQ, y, z) for y, z in zip(x, x[1:])], r)
 
 
-def strictly_increasing(b: Builder, x: Sequence[int], r: int) -> None:
+def strictly_increasing(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (each element of x is greater than the one before it)."""
     parts: list[int] = []
     for y, z in zip(x, x[1:]):
@@ -241,12 +241,12 @@ def strictly_increasing(b: Builder, x: Sequence[int], r: int) -> None:
     conclude(b, r, parts)
 
 
-def covered(b: Builder, x: Sequence[int], cover: Sequence[int], *_: Any) -> Left:
+def covered(b: RowBuilder, x: Sequence[int], cover: Sequence[int], *_: Any) -> Left:
     for v in x:
         yield v, IntSet.of_values(cover)
 
 
-def numbered(b: Builder, places: Sequence[int], first: int, bins: Sequence[int], *_: Any) -> Left:
+def numbered(b: RowBuilder, places: Sequence[int], first: int, bins: Sequence[int], *_: Any) -> Left:
     for v in bins:
         yield v, IntSet.interval(first, first + len(places) - 1)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.counting import equals
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.narrow import Left, Narrower
@@ -27,7 +27,7 @@ from turbo_fzn.tnf.wide import WideKind
 ALL_DIFFERENT = "turbo_all_different"
 
 
-def all_different(b: Builder, x: Sequence[int], r: int) -> None:
+def all_different(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are equal)."""
     n = len(x)
     if b.value(r) == 1 and bulk.are_finite(b, x, n * max(n * n, 10_000)):
@@ -46,7 +46,7 @@ def all_different(b: Builder, x: Sequence[int], r: int) -> None:
         b.wides.add(WideKind.ALL_DIFFERENT, [], [[v] for v in x])
 
 
-def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
+def _refute_equal_pairs(b: RowBuilder, x: Sequence[int]) -> None:
     """Fixes existing truths of "two of them are equal" to false, which the truth values of x = v do not propagate."""
     for y, z in combinations(sorted(map(b.find, x)), 2):
         known = b.known(EQ, y, z)
@@ -54,7 +54,7 @@ def _refute_equal_pairs(b: Builder, x: Sequence[int]) -> None:
             b.merge(known, b.false)
 
 
-def differ(b: Builder, x: Sequence[int], r: int) -> None:
+def differ(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are equal), by all pairs that have a value in common."""
     numbers = np.array(x, np.int64)
     low, high = bulk.bounds(b, x)
@@ -71,7 +71,7 @@ def differ(b: Builder, x: Sequence[int], r: int) -> None:
         b.merge(r, b.negation(b.tree(MAX, same.tolist(), 0)))
 
 
-def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
+def differ_in_columns(b: RowBuilder, columns: Sequence[np.ndarray]) -> int:
     """States `all_different` of many lists of one length, up to the first odd one, which needs more than its pairs or
     has unusual variables (`choices`). Returns the number of lists."""
     lists, n = np.stack(columns, axis=1), len(columns)
@@ -93,7 +93,7 @@ def differ_in_columns(b: Builder, columns: Sequence[np.ndarray]) -> int:
     return count
 
 
-def choices(b: Builder, x: int) -> int:
+def choices(b: RowBuilder, x: int) -> int:
     """The number of values of a variable; 0 if it is fixed, has no value, or was merged with another."""
     if b.parent[x] != x or b.value(x) is not None:
         return 0
@@ -103,7 +103,7 @@ def choices(b: Builder, x: int) -> int:
     return values_left(b, x).size
 
 
-def values_left(b: Builder, x: int) -> IntSet:
+def values_left(b: RowBuilder, x: int) -> IntSet:
     """The values of a variable for which no row says already that it has another one."""
     x, values = b.find(x), bulk.domain(b, x)
     if values.size > TUNING.values_left or not b.results[EQ]:
@@ -117,7 +117,7 @@ def values_left(b: Builder, x: int) -> IntSet:
     return IntSet.of_values(found) if len(found) < values.size else values
 
 
-def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -> None:
+def all_different_except(b: RowBuilder, x: Sequence[int], values: IntSet, r: int) -> None:
     """r = (no two of x are equal, unless their value is in the set): by a clause for each pair and value, if few."""
     if b.value(r) == 1:
         others = [without(bulk.domain(b, v), values) for v in x]
@@ -133,7 +133,7 @@ def all_different_except(b: Builder, x: Sequence[int], values: IntSet, r: int) -
     return conclude(b, r, parts)
 
 
-def _state_clauses(b: Builder, x: Sequence[int], others: list[IntSet]) -> None:
+def _state_clauses(b: RowBuilder, x: Sequence[int], others: list[IntSet]) -> None:
     """States by clauses that no two variables have the same one of the other values."""
     places: dict[int, list[int]] = {}
     for v, values in zip(x, others):
@@ -154,13 +154,13 @@ def without(domain: IntSet, values: IntSet) -> IntSet:
     return domain & IntSet.of_ranges(zip(starts, ends))
 
 
-def _truth_of_member(b: Builder, x: int, values: IntSet) -> int:
+def _truth_of_member(b: RowBuilder, x: int, values: IntSet) -> int:
     parts: list[int] = []
     within(b, [x], values, b.false, parts)
     return b.find(parts[0])
 
 
-def inverse(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int, r: int) -> None:
+def inverse(b: RowBuilder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int, r: int) -> None:
     """r = (f[i] = j just where g[j] = i), the indices of f from `first_f` and those of g from `first_g` on."""
     parts: list[int] = []
     within(b, f, IntSet.interval(first_g, first_g + len(g) - 1), r, parts)
@@ -175,12 +175,12 @@ def inverse(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_
     conclude(b, r, parts)
 
 
-def symmetric_all_different(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def symmetric_all_different(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (x[i] = j just where x[j] = i)."""
     inverse(b, x, first, x, first, r)
 
 
-def indices(b: Builder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int) -> Left:
+def indices(b: RowBuilder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int) -> Left:
     for x, values in ((f, IntSet.interval(first_g, first_g + len(g) - 1)),
                       (g, IntSet.interval(first_f, first_f + len(f) - 1))):  # fmt: skip
         for v in x:

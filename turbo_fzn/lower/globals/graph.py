@@ -15,7 +15,7 @@ from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.logic import truth
 from turbo_fzn.lower.narrow import Left, Narrower
@@ -23,7 +23,7 @@ from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 from turbo_fzn.tnf.wide import WideKind
 
 
-def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def circuit(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (x[i] is the node after i on one tour through all nodes, numbered from `first`)."""
     n = len(x)
     if n == 0:
@@ -43,7 +43,7 @@ def circuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     return None
 
 
-def _edges(b: Builder, x: Sequence[int], first: int) -> np.ndarray:
+def _edges(b: RowBuilder, x: Sequence[int], first: int) -> np.ndarray:
     """The truth of x[i] = first + j, i and j, where it may hold (int64 [k, 3], in the order of i). A wide row sees them
     all."""
     edges = [
@@ -62,7 +62,7 @@ def _others(first: int, n: int, i: int) -> IntSet:
     return IntSet.of_ranges([(first, first + i - 1), (first + i + 1, first + n - 1)])
 
 
-def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def subcircuit(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (x[i] is the node after i on one tour, or i itself where it is not on the tour)."""
     n = len(x)
     if n == 0:
@@ -86,7 +86,7 @@ def subcircuit(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     return None
 
 
-def _first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
+def _first_on_tour(b: RowBuilder, off: Sequence[int]) -> list[int]:
     """For each node the truth of "it is the first one on the tour"."""
     result, none_before = [], b.true
     for away in off:
@@ -98,7 +98,7 @@ def _first_on_tour(b: Builder, off: Sequence[int]) -> list[int]:
 # As truth values
 
 
-def inside(b: Builder, x: Sequence[int], first: int, r: int, parts: list[int]) -> list[int]:
+def inside(b: RowBuilder, x: Sequence[int], first: int, r: int, parts: list[int]) -> list[int]:
     """x with values outside of the nodes replaced by the node itself; a part of r is that there are no such values."""
     nodes = IntSet.interval(first, first + len(x) - 1)
     kept = []
@@ -116,7 +116,7 @@ def inside(b: Builder, x: Sequence[int], first: int, r: int, parts: list[int]) -
     return kept
 
 
-def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> list[int]:
+def walk(b: RowBuilder, x: Sequence[int], first: int, start: int, steps: int) -> list[int]:
     """The nodes of a walk from `start` after 1, 2, ... steps; all values of x must be nodes."""
     places, at = [], start
     for _ in range(steps):
@@ -128,7 +128,7 @@ def walk(b: Builder, x: Sequence[int], first: int, start: int, steps: int) -> li
     return places
 
 
-def _closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def _closed_walk(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (a walk from the first node is back there after n steps, and not before)."""
     parts: list[int] = []
     n, start = len(x), b.constant(first)
@@ -140,7 +140,7 @@ def _closed_walk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     boolean.conjunction(b, [*parts, b.row(EQ, end, start)], r)
 
 
-def _closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
+def _closed_subwalk(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (with m nodes on the tour, a walk from the first of them is back there after m steps, and not before).
 
     Then it has visited m nodes that are not their own successors, which are all of these.
@@ -160,12 +160,12 @@ def _closed_subwalk(b: Builder, x: Sequence[int], first: int, r: int) -> None:
     boolean.conjunction(b, parts, r)
 
 
-def other_nodes(b: Builder, x: Sequence[int], first: int) -> Left:
+def other_nodes(b: RowBuilder, x: Sequence[int], first: int) -> Left:
     for i, v in enumerate(x):
         yield v, _others(first, len(x), i)
 
 
-def nodes(b: Builder, x: Sequence[int], first: int) -> Left:
+def nodes(b: RowBuilder, x: Sequence[int], first: int) -> Left:
     for v in x:
         yield v, IntSet.interval(first, first + len(x) - 1)
 

@@ -11,22 +11,22 @@ from collections.abc import Callable, Sequence
 
 from turbo_fzn.lower import bulk, linear
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import conclude, truth
 from turbo_fzn.tnf.language import ADD, EQ, MAX
 
 
-def lex_less(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
+def lex_less(b: RowBuilder, x: Sequence[int], y: Sequence[int], r: int) -> None:
     """r = (x comes before y)."""
     lexicographic(b, x, y, len(x) < len(y), r)
 
 
-def lex_lesseq(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
+def lex_lesseq(b: RowBuilder, x: Sequence[int], y: Sequence[int], r: int) -> None:
     """r = (x comes before y, or equals it)."""
     lexicographic(b, x, y, len(x) <= len(y), r)
 
 
-def lexicographic(b: Builder, x: Sequence[int], y: Sequence[int], tie: bool, r: int) -> None:
+def lexicographic(b: RowBuilder, x: Sequence[int], y: Sequence[int], tie: bool, r: int) -> None:
     """r = (x comes before y, or `tie` if one is a prefix of the other)."""
     pairs = list(zip(x, y))
     rest = b.true if tie else b.false
@@ -40,14 +40,14 @@ def lexicographic(b: Builder, x: Sequence[int], y: Sequence[int], tie: bool, r: 
         b.merge(r, rest)
 
 
-def value_precede(b: Builder, s: int, t: int, x: Sequence[int], r: int) -> None:
+def value_precede(b: RowBuilder, s: int, t: int, x: Sequence[int], r: int) -> None:
     """r = (t occurs only after s has occurred)."""
     parts: list[int] = []
     _precede(b, s, t, x, r, parts)
     conclude(b, r, parts)
 
 
-def _precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[int]) -> None:
+def _precede(b: RowBuilder, s: int, t: int, x: Sequence[int], r: int, parts: list[int]) -> None:
     has_come = b.false
     for v in x:
         linear.clause(b, [has_come], [bulk.shared(b, EQ, v, b.constant(t))], truth(b, r, parts))
@@ -55,7 +55,7 @@ def _precede(b: Builder, s: int, t: int, x: Sequence[int], r: int, parts: list[i
             has_come = b.row(MAX, has_come, bulk.shared(b, EQ, v, b.constant(s)))
 
 
-def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: int) -> None:
+def value_precede_chain(b: RowBuilder, values: Sequence[int], x: Sequence[int], r: int) -> None:
     """r = (each of the values occurs only after the one before it in the list has occurred)."""
     n = len(values)
     if n and list(values) == list(range(1, n + 1)) and all(b.upper[b.find(v)] <= n for v in x):
@@ -66,7 +66,7 @@ def value_precede_chain(b: Builder, values: Sequence[int], x: Sequence[int], r: 
     return conclude(b, r, parts)
 
 
-def seq_precede_chain(b: Builder, x: Sequence[int], r: int) -> None:
+def seq_precede_chain(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (each element exceeds the maximum of 0 and all elements before it by at most 1)."""
     parts: list[int] = []
     greatest = b.false

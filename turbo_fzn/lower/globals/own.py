@@ -17,12 +17,12 @@ import numpy as np
 
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
 
-def element(b: Builder, x: Sequence[int], first: int, i: int, z: int, r: int) -> None:
+def element(b: RowBuilder, x: Sequence[int], first: int, i: int, z: int, r: int) -> None:
     """r = (i is an index of x, whose first element has index `first`, and z is that element)."""
     if b.value(r) == 1:
         b.restrict(i, first, first + len(x) - 1)
@@ -49,7 +49,7 @@ class Intervals:
         return self.low.size + int(supports[supports <= TUNING.column_supports].sum())
 
 
-def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
+def _intervals_of(b: RowBuilder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int]) -> Intervals:
     """The Intervals of a table, made once for all variables with the same bounds."""
     lower, upper = bulk.bounds(b, x)
     key = "intervals", id(low), id(high), n_rows, lower.tobytes(), upper.tobytes()
@@ -64,7 +64,9 @@ def _intervals_of(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int],
     return known
 
 
-def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int) -> None:
+def _table_interval(
+    b: RowBuilder, x: Sequence[int], n_rows: int, low: Sequence[int], high: Sequence[int], r: int
+) -> None:
     """r = (some row has each of x within low to high; cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
@@ -86,7 +88,9 @@ def _table_interval(b: Builder, x: Sequence[int], n_rows: int, low: Sequence[int
     return None
 
 
-def _truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _truths_of_cells(
+    b: RowBuilder, x: Sequence[int], low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The truth of each cell, and whether it allows all values of its variable."""
     truths, is_open = np.full(low.shape, b.true), np.zeros(low.shape, dtype=bool)
     for column, v in enumerate(map(b.find, x)):
@@ -98,14 +102,14 @@ def _truths_of_cells(b: Builder, x: Sequence[int], low: np.ndarray, high: np.nda
     return truths, is_open
 
 
-def truth_of_interval(b: Builder, v: int, low: int, high: int) -> int:
+def truth_of_interval(b: RowBuilder, v: int, low: int, high: int) -> int:
     if low == high:
         return bulk.shared(b, EQ, v, b.constant(low))
     return b.truth_of_interval(v, low, high)
 
 
 def _support_values(
-    b: Builder, v: int, low: np.ndarray, high: np.ndarray, is_open: np.ndarray, rows_hold: np.ndarray
+    b: RowBuilder, v: int, low: np.ndarray, high: np.ndarray, is_open: np.ndarray, rows_hold: np.ndarray
 ) -> None:
     """States that each value of the variable has a true row that allows it."""
     values = bulk.domain(b, v)
@@ -122,7 +126,7 @@ def _support_values(
         b.define(b.true, LEQ, bulk.shared(b, EQ, v, b.constant(value)), some)
 
 
-def _number_of_row(b: Builder, x: Sequence[int], rows: Intervals) -> None:
+def _number_of_row(b: RowBuilder, x: Sequence[int], rows: Intervals) -> None:
     """States the table by a variable for the number of the row: each of x lies between two elements at this index."""
     if not rows.offsets:
         rows.offsets = [(b.table(low), b.table(high)) for low, high in zip(rows.low.T.tolist(), rows.high.T.tolist())]

@@ -14,7 +14,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_bool as boolean
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.time_table import tasks_of, time_table
 from turbo_fzn.lower.inner import Choice, Span
@@ -27,15 +27,15 @@ Dimension = tuple[Sequence[int], Sequence[int]]  # positions and sizes, variable
 Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def disjunctive(b: Builder, s: Sequence[int], d: Sequence[int], r: int) -> None:
+def disjunctive(b: RowBuilder, s: Sequence[int], d: Sequence[int], r: int) -> None:
     tasks(b, s, d, False, r)
 
 
-def disjunctive_strict(b: Builder, s: Sequence[int], d: Sequence[int], r: int) -> None:
+def disjunctive_strict(b: RowBuilder, s: Sequence[int], d: Sequence[int], r: int) -> None:
     tasks(b, s, d, True, r)
 
 
-def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) -> None:
+def tasks(b: RowBuilder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) -> None:
     """r = (no two tasks from s to s + d overlap, and no d is negative)."""
     parts: list[int] = []
     all_of(b, [(LEQ, b.false, length) for length in d], truth(b, r, parts))
@@ -50,7 +50,7 @@ def tasks(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool, r: int) 
     return None
 
 
-def _choice(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool) -> Choice:
+def _choice(b: RowBuilder, s: Sequence[int], d: Sequence[int], strict: bool) -> Choice:
     """Tasks of positive lengths, or of which those of length 0 may lie within others, that must not overlap."""
 
     def state(alone: bool) -> None:
@@ -61,11 +61,11 @@ def _choice(b: Builder, s: Sequence[int], d: Sequence[int], strict: bool) -> Cho
     return Choice(lambda: len(s) * (len(s) - 1) // 2, state, gains=True)
 
 
-def _state_whole(b: Builder, s: Sequence[int], d: Sequence[int], alone: bool) -> None:
+def _state_whole(b: RowBuilder, s: Sequence[int], d: Sequence[int], alone: bool) -> None:
     state_as_a_whole(b, b.true, np.array([(start, length, b.true) for start, length in zip(s, d)]), None, alone)
 
 
-def state_as_a_whole(b: Builder, capacity: int, tasks: np.ndarray, made: Span | None, alone: bool) -> None:
+def state_as_a_whole(b: RowBuilder, capacity: int, tasks: np.ndarray, made: Span | None, alone: bool) -> None:
     """States by wide rows that tasks (start, length, use; int64 [k, 3]) use at most the capacity. `made`: where other
     rows state it, if all of these were made for that; `alone`: whether there are none."""
     b.wides.add(WideKind.CUMULATIVE, [capacity], tasks, made, alone)
@@ -73,25 +73,25 @@ def state_as_a_whole(b: Builder, capacity: int, tasks: np.ndarray, made: Span | 
         b.wides.add(WideKind.ENERGY, [capacity], tasks)
 
 
-def diffn(b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:
+def diffn(b: RowBuilder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int) -> None:
     boxes(b, [(x, dx), (y, dy)], True, r)
 
 
 def diffn_nonstrict(
-    b: Builder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int
+    b: RowBuilder, x: Sequence[int], y: Sequence[int], dx: Sequence[int], dy: Sequence[int], r: int
 ) -> None:
     boxes(b, [(x, dx), (y, dy)], False, r)
 
 
-def diffn_k(b: Builder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
+def diffn_k(b: RowBuilder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
     boxes(b, [(positions[i::k], sizes[i::k]) for i in range(k)], True, r)
 
 
-def diffn_nonstrict_k(b: Builder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
+def diffn_nonstrict_k(b: RowBuilder, k: int, positions: Sequence[int], sizes: Sequence[int], r: int) -> None:
     boxes(b, [(positions[i::k], sizes[i::k]) for i in range(k)], False, r)
 
 
-def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None:
+def boxes(b: RowBuilder, dimensions: list[Dimension], strict: bool, r: int) -> None:
     """r = (no two boxes overlap); with `strict`, no box of size 0 lies within another."""
     n = len(dimensions[0][0]) if dimensions else 0
     one_follows_the_other(b, dimensions, strict, bulk.pairs(n), r)
@@ -101,7 +101,7 @@ def boxes(b: Builder, dimensions: list[Dimension], strict: bool, r: int) -> None
         _state_crossing(b, along, across)
 
 
-def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool, pairs: Pairs, r: int) -> None:
+def one_follows_the_other(b: RowBuilder, dimensions: list[Dimension], strict: bool, pairs: Pairs, r: int) -> None:
     """r = (in each pair, one box ends in some dimension where the other begins, or before)."""
     done = np.zeros(len(pairs[0]), dtype=bool)
     literals: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # (numbers of pairs, ends, positions)
@@ -126,7 +126,7 @@ def one_follows_the_other(b: Builder, dimensions: list[Dimension], strict: bool,
 
 
 def _truths_of_no_size(
-    b: Builder, dimensions: list[Dimension], pairs: Pairs, done: np.ndarray
+    b: RowBuilder, dimensions: list[Dimension], pairs: Pairs, done: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """(pairs, truths of "a size is 0"); sets `done` for the pairs where that is certain."""
     found = []
@@ -140,7 +140,7 @@ def _truths_of_no_size(
     return found
 
 
-def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done: np.ndarray, r: int) -> None:
+def clauses(b: RowBuilder, leaves: list[np.ndarray], groups: list[np.ndarray], done: np.ndarray, r: int) -> None:
     """r = (for each group that is not done, some leaf is true)."""
     roots = bulk.grouped(b, MAX, np.concatenate([*leaves, []]).astype(np.int64),
                          np.concatenate([*groups, []]).astype(np.int64), len(done))  # fmt: skip
@@ -151,7 +151,7 @@ def clauses(b: Builder, leaves: list[np.ndarray], groups: list[np.ndarray], done
     return boolean.conjunction(b, roots[~done].tolist(), r)
 
 
-def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
+def _state_crossing(b: RowBuilder, across: Dimension, along: Dimension) -> None:
     """States a time table: boxes at the same place across are together no longer than the space along."""
     crossing = tasks_of(b, across[0], across[1], along[1])
     n = len(crossing.s)
@@ -166,7 +166,7 @@ def _state_crossing(b: Builder, across: Dimension, along: Dimension) -> None:
     time_table(b, crossing, b.row(ADD, greatest, b.negative(least)), b.true)
 
 
-def spans(b: Builder, *dimensions: Dimension) -> float | None:
+def spans(b: RowBuilder, *dimensions: Dimension) -> float | None:
     """The area or volume in which all boxes lie; None if it is unbounded, or if a size may be negative."""
     volume = 1.0
     for positions, sizes in dimensions:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, inner, linear
 from turbo_fzn.lower import constraints_bool as boolean
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import conclude, truth, within
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, MUL
 from turbo_fzn.tnf.wide import WideKind
@@ -34,7 +34,7 @@ class Graph(NamedTuple):
 
 
 def connected(
-    b: Builder, tails: Sequence[int], heads: Sequence[int], ns: Sequence[int], first: int, es: Sequence[int], r: int
+    b: RowBuilder, tails: Sequence[int], heads: Sequence[int], ns: Sequence[int], first: int, es: Sequence[int], r: int
 ) -> None:
     """r = (some nodes are in, and all of these reach each other over edges that are in)."""
     parts: list[int] = []
@@ -46,7 +46,7 @@ def connected(
 
 def _rooted(directed: bool, is_tree: bool) -> Callable[..., None]:
     def lower(
-        b: Builder,
+        b: RowBuilder,
         n: int,
         m: int,
         tails: Sequence[int],
@@ -80,14 +80,14 @@ def _graph(
     return Graph(ns, es, [i - first for i in tails], [j - first for j in heads], directed)
 
 
-def _first_of(b: Builder, nodes: Sequence[int]) -> list[int]:
+def _first_of(b: RowBuilder, nodes: Sequence[int]) -> list[int]:
     """For each node the truth of "it is the first one that is in"."""
     away = [b.negation(node) for node in nodes]
     none_before = accumulate(away, lambda none, out: b.row(MIN, none, out), initial=b.true)
     return [b.row(MIN, node, none) for node, none in zip(nodes, none_before)]
 
 
-def reach(b: Builder, graph: Graph, is_source: Sequence[int], root: int, r: int, parts: list[int]) -> None:
+def reach(b: RowBuilder, graph: Graph, is_source: Sequence[int], root: int, r: int, parts: list[int]) -> None:
     """Adds parts of r: ends of edges that are in are in, and nodes that are in are reached from the source. `root`: the
     source if it is known, -1 where edges have no direction, else another negative number."""
     for edge, i, j in zip(graph.edges, graph.tails, graph.heads):
@@ -104,7 +104,7 @@ def reach(b: Builder, graph: Graph, is_source: Sequence[int], root: int, r: int,
         b.wides.add(WideKind.REACHABLE, head, groups, inner.span(b, start, b.mark()))
 
 
-def _distances(b: Builder, graph: Graph, is_source: Sequence[int]) -> list[int]:
+def _distances(b: RowBuilder, graph: Graph, is_source: Sequence[int]) -> list[int]:
     """The distance of each node from the source, or n where it is not reached."""
     n = len(graph.nodes)
     distance = [b.false if b.value(source) == 1 else b.variable(0, n) for source in is_source]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import all_of, conclude, truth
 from turbo_fzn.lower.globals.packing import one_follows_the_other, state_as_a_whole
 from turbo_fzn.lower.globals.time_table import Tasks, products, tasks_of, time_table
@@ -24,7 +24,7 @@ from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, LEQ, MIN
 
 
-def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
+def cumulative(b: RowBuilder, s: Sequence[int], d: Sequence[int], r: Sequence[int], capacity: int, result: int) -> None:
     """result = (at each time the tasks from s to s + d use at most the capacity, r each)."""
     if not s:
         return b.merge(result, b.true)
@@ -38,7 +38,7 @@ def cumulative(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int],
     return None
 
 
-def _choice(b: Builder, columns: Sequence[Sequence[int]], capacity: int) -> Choice:
+def _choice(b: RowBuilder, columns: Sequence[Sequence[int]], capacity: int) -> Choice:
     """A cumulative that is stated, of tasks (starts, lengths, uses) of which none has a negative use."""
 
     def state(alone: bool) -> None:
@@ -53,7 +53,7 @@ def _choice(b: Builder, columns: Sequence[Sequence[int]], capacity: int) -> Choi
     return Choice(lambda: min(_sizes(tasks_of(b, *columns))), state, gains=False)
 
 
-def _state_rows(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
+def _state_rows(b: RowBuilder, tasks: Tasks, capacity: int, result: int) -> None:
     cells, of_pairs = _sizes(tasks)
     form = time_table if cells <= of_pairs and not tasks.may_give() else _task_pairs
     form(b, tasks, capacity, result)
@@ -64,7 +64,7 @@ def _sizes(tasks: Tasks) -> tuple[int, int]:
     return tasks.cells(), TUNING.time_cells * len(tasks.s) * (len(tasks.s) - 1)
 
 
-def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
+def _task_pairs(b: RowBuilder, tasks: Tasks, capacity: int, result: int) -> None:
     """States the sum over the running tasks at each moment at which use can rise, and pairs that cannot overlap."""
     totals = _totals_at_moments(b, tasks)
     parts: list[int] = []
@@ -74,7 +74,7 @@ def _task_pairs(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
         _state_followers(b, tasks, b.upper[b.find(capacity)])
 
 
-def _totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
+def _totals_at_moments(b: RowBuilder, tasks: Tasks) -> list[int]:
     """The use at the start of each task with a positive use, and at the end of each with a negative one."""
     ends = [bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
     last = np.array(ends, np.int64)
@@ -100,7 +100,7 @@ def _totals_at_moments(b: Builder, tasks: Tasks) -> list[int]:
     return [total for total in totals if total >= 0]
 
 
-def _state_followers(b: Builder, tasks: Tasks, capacity: int) -> None:
+def _state_followers(b: RowBuilder, tasks: Tasks, capacity: int) -> None:
     """States for each two tasks that use too much together that one follows the other."""
     i, j = bulk.pairs(len(tasks.s))
     sure = (tasks.d_low > 0)[i] & (tasks.d_low > 0)[j]

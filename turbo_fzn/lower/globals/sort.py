@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import all_of
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN
 
 
-def sort(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
+def sort(b: RowBuilder, x: Sequence[int], y: Sequence[int], r: int) -> None:
     """r = (y is x in ascending order)."""
     if len(x) != len(y):
         return b.merge(r, b.false)
@@ -29,12 +29,12 @@ def sort(b: Builder, x: Sequence[int], y: Sequence[int], r: int) -> None:
     return all_of(b, [(EQ, one, other) for one, other in zip(ordered, y)], r)
 
 
-def network(b: Builder, x: list[int]) -> list[int]:
+def network(b: RowBuilder, x: list[int]) -> list[int]:
     half = len(x) // 2
     return x if len(x) < 2 else merged(b, network(b, x[:half]), network(b, x[half:]))
 
 
-def merged(b: Builder, first: list[int], second: list[int]) -> list[int]:
+def merged(b: RowBuilder, first: list[int], second: list[int]) -> list[int]:
     """Merges two sorted lists: merges odd and even places, then compares neighbours."""
     if not first or not second:
         return first or second
@@ -48,7 +48,7 @@ def merged(b: Builder, first: list[int], second: list[int]) -> list[int]:
     return result + odd[1 + paired :] + even[paired:]
 
 
-def arg_sort(b: Builder, x: Sequence[int], first: int, p: Sequence[int], r: int) -> None:
+def arg_sort(b: RowBuilder, x: Sequence[int], first: int, p: Sequence[int], r: int) -> None:
     """r = (p are the places, from `first` on, of x in ascending order, with equal elements in the order of places)."""
     if len(x) != len(p):
         return b.merge(r, b.false)
@@ -64,7 +64,7 @@ def arg_sort(b: Builder, x: Sequence[int], first: int, p: Sequence[int], r: int)
     return all_of(b, rows, r)
 
 
-def ranks_of(b: Builder, x: Sequence[int]) -> list[int]:
+def ranks_of(b: RowBuilder, x: Sequence[int]) -> list[int]:
     """For each of x the number of elements that come before it in a stable sort."""
     n = len(x)
     before = {(i, j): b.row(LEQ, x[i], x[j]) for i in range(n) for j in range(i + 1, n)}

@@ -18,7 +18,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import IntSet
 from turbo_fzn.lower import bulk, linear
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals import table_forms as forms
 from turbo_fzn.lower.globals.different import all_different
 from turbo_fzn.lower.globals.table_diagram import diagram_of, n_rows_of, state_diagram
@@ -31,7 +31,7 @@ from turbo_fzn.lower.variables import Infeasible
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 
 
-def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
+def table(b: RowBuilder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: int) -> None:
     """r = (x is one of the n_rows rows, whose cells are given row by row)."""
     if not x:
         return b.merge(r, b.true if n_rows else b.false)
@@ -55,7 +55,7 @@ def table(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int], r: in
     return _define_truth(b, x, plan, r)
 
 
-def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
+def _state_table(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
     if not plan.n_rows:
         raise Infeasible
     if plan.n_rows > TUNING.indexed_tuples and len(x) > 1 and index_of(b, plan) is not None:
@@ -82,7 +82,7 @@ def _state_table(b: Builder, x: Sequence[int], plan: Plan) -> None:
     return None
 
 
-def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
+def _have_values(b: RowBuilder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
     """Whether the variables can have these values only, which is stated where r says that they are a row."""
     if b.value(r) == 1:
         for v in x:
@@ -91,7 +91,7 @@ def _have_values(b: Builder, x: Sequence[int], values: np.ndarray, r: int) -> bo
     return all(bulk.domain(b, v) & allowed == bulk.domain(b, v) for v in x)
 
 
-def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
+def _state_large(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
     """By an index, by what the table says of pairs of columns, where that is all, as a diagram, or by the number of the
     row."""
     relation = plan.relation
@@ -102,7 +102,7 @@ def _state_large(b: Builder, x: Sequence[int], plan: Plan) -> None:
     return _state_as_diagram(b, x, plan)
 
 
-def _pays_as_diagram(b: Builder, plan: Plan) -> bool:
+def _pays_as_diagram(b: RowBuilder, plan: Plan) -> bool:
     """Whether a decision diagram is much less than other truth values, which are many."""
     if plan.width == 2 or plan.cost_alone < TUNING.diagram_rows:
         return False
@@ -110,14 +110,14 @@ def _pays_as_diagram(b: Builder, plan: Plan) -> bool:
     return diagram is not None and TUNING.diagram_gain * n_rows_of(diagram) <= plan.cost_alone
 
 
-def _state_as_diagram(b: Builder, x: Sequence[int], plan: Plan) -> None:
+def _state_as_diagram(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
     diagram = diagram_of(b, plan.relation)
     if diagram is not None and _afford(b, [x], n_rows_of(diagram), []):
         return state_diagram(b, x, diagram)
     return state_by_index(b, [x], plan)
 
 
-def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs) -> None:
+def _state_pairs(b: RowBuilder, x: Sequence[int], relation: Relation, pairs: Pairs) -> None:
     if relation.different:
         all_different(b, [x[column] for column in relation.different], b.true)
     for pair, go_together in pairs.items():
@@ -126,7 +126,7 @@ def _state_pairs(b: Builder, x: Sequence[int], relation: Relation, pairs: Pairs)
             _state_table(b, two, plan_of(b, two, relation_of_pair(b, relation, pair, go_together)))
 
 
-def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
+def state_members(b: RowBuilder, members: list[Sequence[int]], plan: Plan) -> None:
     """States that each of the lists of variables is a row: by truth values up to the limits, else by few rows."""
     n = _afford(b, members, plan.cost, plan.sets)
     size = max(TUNING.table_rows_at_once // max(plan.cost, 1), 1)
@@ -136,14 +136,14 @@ def state_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
         state_by_index(b, members[n:], plan)
 
 
-def exclude(b: Builder, x: Sequence[int], plan: Plan) -> None:
+def exclude(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
     if plan.is_shared:
         plan.excluded.append(x)
     else:
         exclude_members(b, [x], plan)
 
 
-def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> None:
+def exclude_members(b: RowBuilder, members: list[Sequence[int]], plan: Plan) -> None:
     """States that each of the lists of variables is none of the rows, as `state_members` does."""
     has_codes = forms.has_codes(plan)
     n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
@@ -154,7 +154,7 @@ def exclude_members(b: Builder, members: list[Sequence[int]], plan: Plan) -> Non
         forms.compare_codes(b, x, plan, b.false)
 
 
-def _define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
+def _define_truth(b: RowBuilder, x: Sequence[int], plan: Plan, r: int) -> None:
     """r = (x is one of the rows)."""
     if len(x) == 1:
         return b.merge(r, bulk.tree(b, MAX, plan.truths_of(b, 0, x[0])))
@@ -163,7 +163,7 @@ def _define_truth(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
     return b.merge(r, bulk.tree(b, MAX, forms.truths_of_heads(b, x, plan)))
 
 
-def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
+def _afford(b: RowBuilder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
     """The number of first constraints for which the limits allow `cost` rows each and the rows of disjunctions that are
     new to their variables. Counts these rows."""
     seen = {(number, v) for number, sets in enumerate(every) for v, _ in sets.unions}
@@ -177,7 +177,7 @@ def _afford(b: Builder, members: Sequence[Sequence[int]], cost: int, every: Sequ
     return len(members)
 
 
-def flush(b: Builder) -> None:
+def flush(b: RowBuilder) -> None:
     """States the waiting constraints, beginning with those of few rows."""
     plans = all_plans(b)
     for plan in sorted((plan for plan in plans if plan.excluded), key=lambda plan: plan.cost_excluded):
@@ -188,7 +188,7 @@ def flush(b: Builder) -> None:
         plan.waiting.clear()
 
 
-def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
+def _few_rows(b: RowBuilder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[int, ...]]:
     """The rows that the domains allow, with repetitions."""
     rows = list(zip(*[iter(cells)] * len(x)))
     for column, v in enumerate(x):
@@ -200,7 +200,7 @@ def _few_rows(b: Builder, x: Sequence[int], cells: Sequence[int]) -> list[tuple[
     return rows
 
 
-def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+def _exclude_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
     """States that x is none of the rows, one at a time, since each may remove values of the next."""
     for row in rows:
         if _few_rows(b, x, row):
@@ -208,7 +208,7 @@ def _exclude_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> N
             b.define(b.false, MIN, b.tree(MIN, truths[:-1], 1), truths[-1])
 
 
-def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
+def _state_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
     """States that x is the first row, the only one that the domains allow. Raises Infeasible without a row."""
     if not rows:
         raise Infeasible
@@ -216,7 +216,7 @@ def _state_few(b: Builder, x: Sequence[int], rows: list[tuple[int, ...]]) -> Non
         b.restrict(v, value, value)
 
 
-def supported(b: Builder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
+def supported(b: RowBuilder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
     """The values that some row has which the domains allow; only their ends where the other columns will be functions
     of an index, which need no holes."""
     if len(cells) <= TUNING.few_cells:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.automata import Layer, accept, graph_of_values, paths
 from turbo_fzn.lower.globals.table_relation import Relation
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
 
 
-def diagram_of(b: Builder, relation: Relation) -> list[Layer] | None:
+def diagram_of(b: RowBuilder, relation: Relation) -> list[Layer] | None:
     """The edges of each column, which has nodes of its own, from 0 in front of it to 0 behind the last one; None where
     they are too many."""
     key = "diagram", relation.number
@@ -82,7 +82,7 @@ def n_rows_of(diagram: Sequence[Layer]) -> int:
     return TUNING.rows_of_edge * sum(len(layer.before) for layer in diagram)
 
 
-def state_diagram(b: Builder, x: Sequence[int], diagram: Sequence[Layer]) -> None:
+def state_diagram(b: RowBuilder, x: Sequence[int], diagram: Sequence[Layer]) -> None:
     """State that the variables are a path; each has a value that is on one."""
     n_nodes = 1 + max(int(layer.before.max()) for layer in diagram)
     accepting = np.arange(n_nodes) == 0

@@ -26,14 +26,14 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.table_plan import Columns, Heads, Plan, Sets
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
 Members = Sequence[Sequence[int]]  # the variables of each constraint
 
 
-def state_plan(b: Builder, members: Members, plan: Plan) -> None:
+def state_plan(b: RowBuilder, members: Members, plan: Plan) -> None:
     """States that each of the lists of variables is one of the rows; the domains must have the plan's values only."""
     if plan.has_few_conflicts:
         _state_conflicts(b, members, plan, plan.conflicts, [False] * plan.width)
@@ -45,12 +45,12 @@ def state_plan(b: Builder, members: Members, plan: Plan) -> None:
         _state_rows(b, members, plan)
 
 
-def state_excluded(b: Builder, members: Members, plan: Plan) -> None:
+def state_excluded(b: RowBuilder, members: Members, plan: Plan) -> None:
     """States that each of the lists of variables is none of the rows."""
     _state_conflicts(b, members, plan, plan.heads, plan.narrows)
 
 
-def _state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
+def _state_conflicts(b: RowBuilder, members: Members, plan: Plan, conflicts: Heads, narrows: Sequence[bool]) -> None:
     """States that no list of variables is a row of `conflicts`; `narrows` is whether each domain has other values."""
     *others, last = conflicts.columns
     held = _held(b, _truths(b, members, plan, others), conflicts)
@@ -58,7 +58,7 @@ def _state_conflicts(b: Builder, members: Members, plan: Plan, conflicts: Heads,
     bulk.state(b, MIN, b.false, held, one_of)
 
 
-def truths_of_heads(b: Builder, x: Sequence[int], plan: Plan) -> np.ndarray:
+def truths_of_heads(b: RowBuilder, x: Sequence[int], plan: Plan) -> np.ndarray:
     """For each head the truth of "x is one of its rows"."""
     heads = plan.heads
     *others, last = heads.columns
@@ -68,30 +68,30 @@ def truths_of_heads(b: Builder, x: Sequence[int], plan: Plan) -> np.ndarray:
     return bulk.trees(b, MIN, pairs, np.repeat(np.arange(len(heads)), 2), len(heads))
 
 
-def _truths(b: Builder, members: Members, plan: Plan, columns: Sequence[int]) -> list[np.ndarray]:
+def _truths(b: RowBuilder, members: Members, plan: Plan, columns: Sequence[int]) -> list[np.ndarray]:
     """The truths of the values of each column: [member, value]."""
     return [np.stack([plan.truths_of(b, column, x[column]) for x in members]) for column in columns]
 
 
-def _conjunctions(b: Builder, truths: Sequence[np.ndarray], places: Columns) -> np.ndarray:
+def _conjunctions(b: RowBuilder, truths: Sequence[np.ndarray], places: Columns) -> np.ndarray:
     """The truths, member by member, of having all of the values in the same place of `places`."""
     leaves = np.stack([truth[:, place].reshape(-1) for truth, place in zip(truths, places)], axis=1)
     n = len(leaves)
     return bulk.trees(b, MIN, leaves.reshape(-1), np.repeat(np.arange(n), leaves.shape[1]), n)
 
 
-def _held(b: Builder, truths: Sequence[np.ndarray], heads: Heads) -> np.ndarray:
+def _held(b: RowBuilder, truths: Sequence[np.ndarray], heads: Heads) -> np.ndarray:
     """The truths of the heads, member by member."""
     return _conjunctions(b, truths, heads.places)
 
 
-def _unions(b: Builder, members: Members, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
+def _unions(b: RowBuilder, members: Members, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
     """The truths of "the variable has a value of the set" ([member, set]). `is_whole` is whether the domain has no
     other values."""
     return np.stack([_unions_of(b, b.find(x[sets.column]), plan, sets, is_whole) for x in members])
 
 
-def _unions_of(b: Builder, variable: int, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
+def _unions_of(b: RowBuilder, variable: int, plan: Plan, sets: Sets, is_whole: bool) -> np.ndarray:
     key = variable, is_whole
     if key not in sets.unions:
         truths = plan.truths_of(b, sets.column, variable)
@@ -104,7 +104,7 @@ def _unions_of(b: Builder, variable: int, plan: Plan, sets: Sets, is_whole: bool
     return sets.unions[key]
 
 
-def _find_ends(b: Builder, variable: int, values: list[int], sets: Sets, found: np.ndarray) -> None:
+def _find_ends(b: RowBuilder, variable: int, values: list[int], sets: Sets, found: np.ndarray) -> None:
     """Sets `found` to comparisons for sets that are the first or the last values of the domain; these propagate as
     well as disjunctions."""
     ends = np.cumsum(sets.sizes)
@@ -118,12 +118,12 @@ def _find_ends(b: Builder, variable: int, values: list[int], sets: Sets, found: 
             found[number] = bulk.shared(b, LEQ, b.constant(values[first[number]]), variable)
 
 
-def _imply(b: Builder, condition: np.ndarray, conclusion: np.ndarray) -> None:
+def _imply(b: RowBuilder, condition: np.ndarray, conclusion: np.ndarray) -> None:
     open_ones = conclusion != b.true
     bulk.imply(b, condition[open_ones], conclusion[open_ones])
 
 
-def _state_supports(b: Builder, members: Members, plan: Plan) -> None:
+def _state_supports(b: RowBuilder, members: Members, plan: Plan) -> None:
     for heads in (plan.heads, plan.backwards):
         if heads.is_function:  # each value of the other column is the disjunction of the values that imply it
             return _state_function(b, members, plan, heads)
@@ -134,13 +134,13 @@ def _state_supports(b: Builder, members: Members, plan: Plan) -> None:
     return None
 
 
-def _state_function(b: Builder, members: Members, plan: Plan, heads: Heads) -> None:
+def _state_function(b: RowBuilder, members: Members, plan: Plan, heads: Heads) -> None:
     back = plan.backwards if heads is plan.heads else plan.heads
     (values,) = _truths(b, members, plan, back.columns[:1])
     bulk.merge(b, values.reshape(-1), _unions(b, members, plan, back.sets, True)[:, back.set_of].reshape(-1))
 
 
-def _state_heads(b: Builder, members: Members, plan: Plan) -> None:
+def _state_heads(b: RowBuilder, members: Members, plan: Plan) -> None:
     heads, n = plan.heads, len(members)
     *others, last = heads.columns
     truths = _truths(b, members, plan, others)
@@ -154,12 +154,12 @@ def _state_heads(b: Builder, members: Members, plan: Plan) -> None:
     _imply(b, values.reshape(-1), bulk.grouped(b, MAX, held[rows], group, values.size))
 
 
-def _state_rows(b: Builder, members: Members, plan: Plan) -> None:
+def _state_rows(b: RowBuilder, members: Members, plan: Plan) -> None:
     truths = _truths(b, members, plan, range(plan.width))
     _define_values(b, truths, plan.places, _conjunctions(b, truths, plan.places))
 
 
-def _define_values(b: Builder, truths: list[np.ndarray], places: Columns, held: np.ndarray) -> None:
+def _define_values(b: RowBuilder, truths: list[np.ndarray], places: Columns, held: np.ndarray) -> None:
     """A value is taken where a head (or row) that has it holds; `held` is the truths of those, member by member."""
     for truth, place in zip(truths, places):
         group = (np.arange(len(truth))[:, None] * truth.shape[1] + place).reshape(-1)
@@ -180,7 +180,7 @@ def has_codes(plan: Plan) -> bool:
     return max(code, reach) < INFINITY // 4
 
 
-def compare_codes(b: Builder, x: Sequence[int], plan: Plan, r: int) -> None:
+def compare_codes(b: RowBuilder, x: Sequence[int], plan: Plan, r: int) -> None:
     """State r = (x is one of the rows), by codes."""
     factors, n = _factors(plan), plan.n_rows
     least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))

@@ -18,7 +18,7 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.table_plan import Columns, Plan
 from turbo_fzn.lower.inner import Element
 from turbo_fzn.lower.tuning import TUNING
@@ -55,7 +55,7 @@ def columns_that_tell(values: Sequence[np.ndarray], places: Columns) -> list[int
     return None
 
 
-def index_of(b: Builder, plan: Plan) -> Index | None:
+def index_of(b: RowBuilder, plan: Plan) -> Index | None:
     """That of the table, which all constraints share, or of the rows that the domains leave; None if there is none."""
     relation = plan.relation
     key = "index", relation.number
@@ -68,7 +68,7 @@ def index_of(b: Builder, plan: Plan) -> Index | None:
     return plan.indices[0]
 
 
-def _make_index(b: Builder, values: Sequence[np.ndarray], places: Columns) -> Index | None:
+def _make_index(b: RowBuilder, values: Sequence[np.ndarray], places: Columns) -> Index | None:
     columns = columns_that_tell(values, places)
     if columns is None:
         return None
@@ -87,7 +87,7 @@ def _make_index(b: Builder, values: Sequence[np.ndarray], places: Columns) -> In
     return Index(columns, factors, first, cells)
 
 
-def state_by_index(b: Builder, members: Members, plan: Plan) -> None:
+def state_by_index(b: RowBuilder, members: Members, plan: Plan) -> None:
     """States of each of the lists of variables that it is a row. The other columns need no domains with holes, since
     they are functions of the index."""
     index = index_of(b, plan)
@@ -106,7 +106,7 @@ def state_by_index(b: Builder, members: Members, plan: Plan) -> None:
     return None
 
 
-def numbers_of_rows(b: Builder, members: Members, plan: Plan) -> None:
+def numbers_of_rows(b: RowBuilder, members: Members, plan: Plan) -> None:
     """States of each of the lists of variables that it is the row of some number."""
     if plan.offsets is None:
         plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.table_relation import Relation, ranked_columns
 from turbo_fzn.lower.tuning import TUNING
 
@@ -194,7 +194,7 @@ class Plan:
         """The number of rows if there is only one constraint."""
         return self.cost + sum(sets.n_rows for sets in self.sets)
 
-    def truths_of(self, b: Builder, column: int, variable: int) -> np.ndarray:
+    def truths_of(self, b: RowBuilder, column: int, variable: int) -> np.ndarray:
         """The truths of the column's values."""
         key = column, b.find(variable)
         if key not in self.truths:
@@ -202,7 +202,7 @@ class Plan:
         return self.truths[key]
 
 
-def plan_of(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
+def plan_of(b: RowBuilder, x: Sequence[int], relation: Relation) -> Plan:
     """What is known of this table for these variables."""
     variables = [b.find(v) for v in x]
     if len(set(variables)) < len(variables):
@@ -216,12 +216,12 @@ def plan_of(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
     return plan
 
 
-def all_plans(b: Builder) -> list[Plan]:
+def all_plans(b: RowBuilder) -> list[Plan]:
     """The plans that several constraints may share."""
     return [plan for plan in b.plans.values() if isinstance(plan, Plan)]
 
 
-def _make_plan(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
+def _make_plan(b: RowBuilder, x: Sequence[int], relation: Relation) -> Plan:
     variables = list(map(b.find, x))
     kept = _possible_rows(b, variables, relation)
     values, places = relation.values, relation.places
@@ -232,7 +232,7 @@ def _make_plan(b: Builder, x: Sequence[int], relation: Relation) -> Plan:
     return Plan(relation, values, places, narrows, [(b.lower[v], b.upper[v]) for v in variables])
 
 
-def _possible_rows(b: Builder, x: Sequence[int], relation: Relation) -> np.ndarray | None:
+def _possible_rows(b: RowBuilder, x: Sequence[int], relation: Relation) -> np.ndarray | None:
     """The numbers of the rows that the domains allow, None for all; a variable that is in two columns has the same
     value in both."""
     kept: np.ndarray | None = None

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct_rows, ranked
 
@@ -105,7 +105,7 @@ def columns_of(cells: Sequence[int], n_rows: int, width: int) -> tuple[list[np.n
     return ranked_columns(distinct_rows(np.array(cells, np.int64).reshape(n_rows, width)).T)
 
 
-def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
+def relation_of(b: RowBuilder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
     """That of these cells, row by row."""
     key = "cells", id(cells), width
     known: Any = b.plans.get(key)
@@ -115,7 +115,7 @@ def relation_of(b: Builder, cells: Sequence[int], n_rows: int, width: int) -> Re
     return known[0]
 
 
-def relation_of_pair(b: Builder, whole: Relation, pair: Pair, go_together: np.ndarray) -> Relation:
+def relation_of_pair(b: RowBuilder, whole: Relation, pair: Pair, go_together: np.ndarray) -> Relation:
     """What a table says of a pair of its columns."""
     key = "pair", whole.number, *pair
     if key not in b.plans:
@@ -124,7 +124,7 @@ def relation_of_pair(b: Builder, whole: Relation, pair: Pair, go_together: np.nd
     return b.plans[key]
 
 
-def _known(b: Builder, values: list[np.ndarray], places: np.ndarray) -> Relation:
+def _known(b: RowBuilder, values: list[np.ndarray], places: np.ndarray) -> Relation:
     """The relation of this content, of which there is one."""
     content = "content", places.shape, zlib.crc32(places.data), *(zlib.crc32(some.data) for some in values)
     equal = b.plans.setdefault(content, Relation(len(b.plans), values, places))

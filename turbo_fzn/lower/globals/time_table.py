@@ -13,7 +13,7 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower import bulk
-from turbo_fzn.lower.builder import Builder
+from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.logic import all_of
 from turbo_fzn.tnf.language import ADD, LEQ, MIN, MUL
 
@@ -42,14 +42,14 @@ class Tasks(NamedTuple):
         return bool(np.any(self.r_low < 0))
 
 
-def tasks_of(b: Builder, s: Sequence[int], d: Sequence[int], r: Sequence[int]) -> Tasks:
+def tasks_of(b: RowBuilder, s: Sequence[int], d: Sequence[int], r: Sequence[int]) -> Tasks:
     columns = [np.array([b.find(v) for v in side], np.int64) for side in (s, d, r)]
     ends = [side for column in columns for side in bulk.bounds(b, column)]
     used = (ends[3] > 0) & ((ends[4] < 0) | (ends[5] > 0))
     return Tasks(*(column[used] for column in (*columns, *ends)))
 
 
-def time_table(b: Builder, tasks: Tasks, capacity: int, result: int) -> None:
+def time_table(b: RowBuilder, tasks: Tasks, capacity: int, result: int) -> None:
     """States the sum for each time at which some task can start, if it can be too large."""
     task, time = _cells_of(tasks)
     times, place = np.unique(time, return_inverse=True)
@@ -76,7 +76,7 @@ def _cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
     return task, tasks.s_low[task] + offset
 
 
-def _truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+def _truths_of_running(b: RowBuilder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     """The truth of s <= time < s + d for each cell; only one of the two comparisons where the other is certain."""
     may_wait, may_end = time < tasks.s_high[task], time >= (tasks.s_low + tasks.d_low)[task]
     begun, going = np.full(len(task), b.true), np.full(len(task), b.true)
@@ -92,7 +92,7 @@ def _truths_of_running(b: Builder, tasks: Tasks, task: np.ndarray, time: np.ndar
     return runs
 
 
-def products(b: Builder, runs: np.ndarray, tasks: Tasks, task: np.ndarray) -> np.ndarray:
+def products(b: RowBuilder, runs: np.ndarray, tasks: Tasks, task: np.ndarray) -> np.ndarray:
     """The use of each cell: run * r."""
     use = runs.copy()
     scaled = np.flatnonzero((tasks.r_low[task] != 1) | (tasks.r_high[task] != 1))

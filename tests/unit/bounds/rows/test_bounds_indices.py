@@ -11,7 +11,7 @@ import pytest
 from fuzz.bounds import judge_bounds
 from support.relaxations import beside_of, root_of
 from turbo_fzn.base.domains import IntSet
-from turbo_fzn.bounds.lp.relaxation import Affine, Builder
+from turbo_fzn.bounds.lp.relaxation import Affine, RelaxationBuilder
 from turbo_fzn.bounds.rows.encoding import Encoding
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
@@ -165,7 +165,7 @@ def test_what_makes_an_index_twice_or_is_fixed_differs_from_nothing(text: str) -
 
 def test_images_of_images_are_those_of_their_source() -> None:
     """a = 2 b + 3, b = 4 - 3 c and c = 5 d - 7: what is said of a is said of d, now and when the chain is short."""
-    builder = Builder()
+    builder = RelaxationBuilder()
     a, b, c, d = (builder.column(0, 9) for _ in "abcd")
     encoding = Encoding(builder, lambda column: IntSet.interval(0, 9))
     encoding.images.update({a: Affine(b, 2, 3), b: Affine(c, -3, 4), c: Affine(d, 5, -7)})

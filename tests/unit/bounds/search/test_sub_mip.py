@@ -23,7 +23,7 @@ from turbo_fzn.bounds.thread.tuning import TUNING as THREAD
 from turbo_fzn.bounds.thread.turns import BesideInTurns
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.options.options import Options
-from turbo_fzn.run.bounding import Bounding, Boxes
+from turbo_fzn.run.bounding import Bounding, EngineBoxes
 from turbo_fzn.run.judge import Judge
 
 # Things in a row, whose lengths keep them apart, each with a place that it would like to have: b<i>_<j> says that i is
@@ -71,7 +71,7 @@ class Case:
         prepared = prepared_of(LAYOUT)
         self.beside = beside_a(prepared)
         self.near = Near(unsolved(self.beside), self.beside)
-        assert isinstance(self.beside.boxes, Boxes)
+        assert isinstance(self.beside.boxes, EngineBoxes)
         self.boxes = self.beside.boxes
         self.lower, self.upper = self.near.relaxation.lower, self.near.relaxation.upper
         column = dict(zip(self.boxes.places.tolist(), self.boxes.columns.tolist()))

@@ -10,7 +10,7 @@ import pytest
 
 from support.relaxations import beside_a, beside_of, numbers_of, prepared_of, root_of, unsolved
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.run.bounding import Boxes
+from turbo_fzn.run.bounding import EngineBoxes
 
 # free is in no constraint, and so in no row of the relaxation.
 WITH_FREE = """
@@ -29,7 +29,7 @@ def test_a_solution_is_known_though_a_variable_is_no_column():
     assert -3 in beside.boxes.found[-1].values
 
 
-def boxes_of(columns: str) -> tuple[Boxes, dict[str, int]]:
+def boxes_of(columns: str) -> tuple[EngineBoxes, dict[str, int]]:
     """A model of which only these variables are columns, with the number of each variable. u and v are both open at
     the fixpoint, and not both at their least values."""
     prepared = prepared_of(
@@ -38,7 +38,7 @@ def boxes_of(columns: str) -> tuple[Boxes, dict[str, int]]:
     )
     names, root = numbers_of(prepared), unsolved(beside_a(prepared))
     boxes = root.listener.boxes
-    assert isinstance(boxes, Boxes)
+    assert isinstance(boxes, EngineBoxes)
     own = boxes.columns[np.isin(boxes.places, [names[name] for name in columns])]
     variables = np.full(root.relaxation.n_columns, -1)
     variables[own] = root.relaxation.variables[own]
@@ -46,7 +46,7 @@ def boxes_of(columns: str) -> tuple[Boxes, dict[str, int]]:
     return boxes, names
 
 
-def store(boxes: Boxes, fixed: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def store(boxes: EngineBoxes, fixed: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
     low, high = boxes.tnf.lower.copy(), boxes.tnf.upper.copy()
     for number, value in fixed.items():
         low[number] = high[number] = value
@@ -94,7 +94,7 @@ def test_the_point_of_a_solution_is_taken_once_and_has_its_truths():
         "constraint int_eq_reif(x,2,b); constraint array_int_element(x,[5,7,4],total); solve minimize total;"
     )
     boxes, relaxation = root.listener.boxes, root.relaxation
-    assert isinstance(boxes, Boxes) and not boxes.has_point() and boxes.take_point() is None
+    assert isinstance(boxes, EngineBoxes) and not boxes.has_point() and boxes.take_point() is None
     boxes.found.clear()
     assert boxes.narrow(*fixed_at(relaxation, 7), most=9) is None
     boxes.incumbent = boxes.found[-1]
@@ -116,6 +116,6 @@ def fixed_at(relaxation, objective: int) -> tuple[np.ndarray, np.ndarray]:
 def test_what_is_no_solution_has_no_point():
     root = root_of(WITH_FREE)
     boxes = root.listener.boxes
-    assert isinstance(boxes, Boxes)
+    assert isinstance(boxes, EngineBoxes)
     boxes.incumbent = Found(0, 0, "finder", np.zeros(boxes.tnf.n_vars, np.int64))
     assert boxes.take_point() is None and not boxes.has_point()
