@@ -17,7 +17,7 @@ from turbo_fzn.ranks.wire import Kind, Wire
 
 
 class Store(Protocol):
-    """A rank's part of the tree (tree.Tree)."""
+    """A rank's part of the tree (SharedTree)."""
 
     thieves: int
 

@@ -252,7 +252,7 @@ def test_a_product_that_is_a_constant_is_divided_only_where_it_is_missed() -> No
     text = "var 1.0..2.0: x; var 1.0..2.0: y; constraint float_times(x,y,2.0); solve minimize x;"
     judge = Judge(prepare(parse_text(text), Options(), Interrupt(None)), Options())
     tnf = judge.prepared.tnf
-    tree = spatial.Tree(tnf, RealBeside(tnf, RealBoxes(judge)))
+    tree = spatial.SpatialTree(tnf, RealBeside(tnf, RealBoxes(judge)))
     for factor, is_missed in ((1.5, True), (2.0**0.5, False)):
         point = np.where(tnf.floats.mask, factor, certificate.FAR)  # of a column that is in no row
         chosen = tree.factor((tnf.lower, tnf.upper), np.ones(tnf.n_vars), point)
