@@ -26,7 +26,7 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.run.bounding import Bounding, EngineBoxes
 from turbo_fzn.run.judge import Judge
 
-# Things in a row, whose lengths keep them apart, each with a place that it would like to have: b<i>_<j> says that i is
+# Ordered things, whose lengths keep them apart, each with a place that it would like to have: b<i>_<j> says that i is
 # before j. One thing alone can hardly move.
 LENGTHS, WISHES, END = np.array([6, 9, 4, 7]), np.array([22, 20, 21, 19]), 40
 THINGS = range(len(LENGTHS))
