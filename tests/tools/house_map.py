@@ -31,7 +31,23 @@ the names of its files. The head comment of each file describes it. Printed by
 |---|---|---|
 """
 BAR = "\\|"  # in a cell of a table
-SENTENCE = re.compile(r"(.*?[.:])(?:\s|$)")
+SENTENCE = re.compile(r"(.*?[.])(?:\s|$)")
+KERNELS = {  # their folders have no file for a head
+    "kernels": "Sources to compile: the solver, a block of it, the propagation alone",
+    "kernels/core": "Store, trail, ternary rows, fixpoint",
+    "kernels/floats": "Real variables",
+    "kernels/free": "Neighbourhoods: the portfolio chooses, fixing fixes, a neighbourhood limits; walks",
+    "kernels/hybrid": "The propagation of the hybrid engine",
+    "kernels/learn": "Learners",
+    "kernels/learn/analysis": "From a conflict to a clause; explanations of rows",
+    "kernels/learn/clauses": "The memory of clauses",
+    "kernels/learn/exchange": "Clauses and bounds that learners exchange",
+    "kernels/learn/propagators": "Propagation by clauses, sums and wide rows, each with its explanations",
+    "kernels/learn/search": "Decisions, restarts, backjumps",
+    "kernels/learn/state": "Trail, literals, watch lists, activities",
+    "kernels/repair": "Repair of assignments by violations",
+    "kernels/search": "Tree search: branching, levels, the pool of subproblems, the incumbent; probing",
+}
 
 
 @cache
@@ -61,9 +77,10 @@ def folders(place: str) -> Iterator[tuple[Path, list[Path]]]:
 def row(folder: Path, sources: list[Path]) -> str:
     """The row of a folder: its path, the first sentence of its package's head, the names of its other files."""
     package = folder / "__init__.py"
-    head = first_sentence(head_of(package)).replace("|", BAR) if package in sources else ""
+    name = folder.relative_to(ROOT).as_posix()
+    head = first_sentence(head_of(package)).replace("|", BAR) if package in sources else KERNELS.get(name, "")
     names = ", ".join(path.name for path in sources if path != package)
-    return f"| `{folder.relative_to(ROOT).as_posix()}/` | {head} | {names} |"
+    return f"| `{name}/` | {head} | {names} |"
 
 
 def page() -> str:
