@@ -7,8 +7,8 @@ From one inequality sum a_j t_j <= b over integers t_j >= 0, and a divisor d wit
 (mixed-integer rounding, Nemhauser and Wolsey 1990; with the last sum left out, Chvátal 1973 and Gomory 1958). Columns
 are counted from one of their bounds; the slacks of rows are integers too, as the rows have integer coefficients. The
 rows themselves are rounded, and the rows of the tableau: combinations of rows, with multipliers that the solver gives
-in floating point. These become fractions with one denominator first. All further arithmetic is that of Python's
-integers, so a cut is valid whatever the solver's numbers are.
+in floating point. These become fractions with one denominator first. All further arithmetic uses Python's integers, so
+a cut is valid whatever the solver's numbers are.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Cutter:
             if low != high:
                 entries, _, _ = self.rows.row(number)
                 slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
-        for flip in (1, -1) if divisors != HALF else (1,):  # of a half both say the same, of whatever rows
+        for flip in (1, -1) if divisors != HALF else (1,):  # by 2, both signs give the same cut
             flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
             entries = {column: flip * value for column, value in total.items()}
             yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
@@ -131,7 +131,7 @@ class Cutter:
     def round(
         self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
     ) -> Iterator[Cut]:
-        """The deepest cut from entries x + slacks <= b over the divisors, if there is one."""
+        """The deepest cut from entries x + slacks <= b over the divisors, if there is a cut."""
         factors, distances = [], []  # of columns, counted from the nearer bound, and of slacks
         for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
@@ -213,9 +213,9 @@ def sum_of(rows: LinearRows, multipliers: dict[int, int]) -> dict[int, int]:
 
 
 def is_cut_off(factors: list[int], distances: list[float], b: int, d: int) -> bool:
-    """Whether t = distances violates what rounding sum factors t <= b by d gives: a look before the exact cut.
+    """Whether t = distances violates the rounding of sum factors t <= b by d: a filter before the exact cut.
 
-    It passes over the rare cut of several rows that is violated only after `finish` has rounded its side."""
+    It misses the rare cut of several rows that is violated only after `finish` has rounded its side."""
     r = b % d
     if r == 0:
         return False
@@ -249,7 +249,7 @@ def as_fractions(multipliers: np.ndarray) -> tuple[int, dict[int, int]] | None:
 
 
 def _smallest_denominator(value: float) -> int:
-    """The least denominator found by continued fractions; 0 where none up to `denominator` is."""
+    """The least denominator found by continued fractions; 0 if it would exceed `denominator`."""
     before, now = 0, 1
     rest = value - np.floor(value)
     for _ in range(12):
@@ -266,17 +266,17 @@ def _smallest_denominator(value: float) -> int:
 
 
 def of_separators(separators: Iterable[Separator], values: np.ndarray) -> Iterator[Cut]:
-    """Cuts from families of rows that are too large to list: those that the point (float [n]) violates."""
+    """Cuts from families of rows that are too large to list: the rows that the point (float [n]) violates."""
     for separator in separators:
         for entries, side, excess in separator.cuts(values):
             yield Cut(entries, side, excess / sum(value * value for value in entries.values()) ** 0.5)
 
 
 def select(cuts: list[Cut], most: int) -> list[Row]:
-    """The deepest cuts as rows, at most `most`, without any that is nearly parallel to one already chosen."""
+    """The deepest cuts as rows, at most `most`, without cuts that are nearly parallel to a chosen cut."""
     used = sorted({column for cut in cuts for column in cut.entries})
     place_of = {column: place for place, column in enumerate(used)}
-    directions = np.zeros((min(most, len(cuts)), len(used)))  # of those chosen, of length 1
+    directions = np.zeros((min(most, len(cuts)), len(used)))  # unit normals of the chosen cuts
     chosen: list[Row] = []
     for cut in sorted(cuts, key=lambda cut: -cut.distance):
         if len(chosen) == most:

@@ -4,10 +4,10 @@ If the sides of some rows a t <= b over integers t >= 0 add up to an odd number,
 
     sum floor(A_j / 2) t_j  <=  (B - 1) / 2
 
-This wins a half. What it loses at a point is half of the rows' slacks there, and half of each column whose coefficients
-add up to an odd number. So sums are looked for that have few odd columns, and small ones: by elimination modulo 2, of
-the largest columns first (Andreello, Caprara and Fischetti, INFORMS Journal on Computing 2007). Here rows are only
-chosen, with the help of floating-point numbers; `cutter.py` adds them up and rounds.
+This gains a half. At a point it loses half of the rows' slacks there, and half of each column whose coefficients add up
+to an odd number. So sums are looked for that have few odd columns, and small ones: by elimination modulo 2, of the
+largest columns first (Andreello, Caprara and Fischetti, INFORMS Journal on Computing 2007). Here rows are only chosen,
+with the help of floating-point numbers; `cutter.py` adds them up and rounds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Parity(NamedTuple):
 def sums_of_rows(
     rows: LinearRows, activity: np.ndarray, ends: np.ndarray, values: np.ndarray
 ) -> Iterator[dict[int, int]]:
-    """Rows to add up, each with 1 for its upper side or -1 for its lower one; those that cut off most come first.
+    """Rows to add up, each with 1 for its upper side or -1 for its lower side; sums with the largest gain come first.
 
     activity: float [m], of the rows at the point `values` (float [n]); ends: int64 [n], the bound that each column is
     counted from.
@@ -66,7 +66,7 @@ def sums_of_rows(
 
 
 def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
-    """The sums that cut off most, as bits of rows, at most `half_sums`; `values` of the columns, in falling order."""
+    """The sums with the largest gain, as bits of rows, at most `half_sums`; `values` of the columns, falling."""
     slacks = [parity.slack for parity in parities]
     n_left = TUNING.half_additions
     found: dict[int, float] = {}
@@ -92,7 +92,7 @@ def eliminate(parities: list[Parity], values: list[float]) -> list[int]:
 
 
 def add(one: Parity, other: Parity, slacks: list[float]) -> Parity:
-    """Their sum, in which no row is twice."""
+    """The sum of two sums modulo 2: a row in both of them cancels out."""
     twice = sum(slacks[row] for row in bits(one.rows & other.rows))
     slack = one.slack + other.slack - 2 * twice
     return Parity(one.rows ^ other.rows, one.columns ^ other.columns, one.is_odd != other.is_odd, slack)
@@ -109,7 +109,7 @@ def gain(parity: Parity, values: list[float]) -> float:
 
 
 def bits(number: int) -> Iterator[int]:
-    """The places of the ones of a number, from the lowest on."""
+    """The positions of the bits of a number that are 1, lowest first."""
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1

@@ -23,7 +23,7 @@ Callback = highspy.cb.HighsCallbackType
 CONTINUOUS, INTEGER = 0, 1  # format: kinds of columns
 ROW_BY_ROW = 2  # format: kRowwise
 NO_LIMIT = 2**31 - 1  # format: HiGHS counts in 32 bits
-TIGHT = 1e-10  # format: the smallest tolerance that HiGHS knows
+TIGHT = 1e-10  # format: the smallest tolerance that HiGHS accepts
 
 
 class Outcome(Enum):
@@ -33,8 +33,8 @@ class Outcome(Enum):
 
 
 class Answer(NamedTuple):
-    """The result of a linear program. `duals` (float [m]) are multipliers of the rows; where it is infeasible, those of
-    a Farkas ray."""
+    """The result of a linear program. `duals` (float [m]) are multipliers of the rows; for an infeasible program they
+    are a Farkas ray."""
 
     outcome: Outcome
     values: np.ndarray
@@ -82,7 +82,7 @@ def _iterations_of(state: Any) -> int:
 
 
 class _Quiet(highspy.Highs):
-    """Has its output turned off before it has anything to say: the first one of a process tells its version."""
+    """A HiGHS solver without output from the start: the first solver of a process would print its version."""
 
     def enableCallbacks(self) -> None:
         self.setOptionValue("output_flag", False)
@@ -101,7 +101,7 @@ def _quiet_solver(meter: _Meter | _MipMeter, *kinds: Any) -> Any:
 
 
 def solve(solver: Any, wants_ray: bool = True) -> Answer:
-    """Runs the solver. `wants_ray`: of an infeasible program, for which HiGHS may solve it again."""
+    """Runs the solver. `wants_ray`: return the ray of an infeasible program, which HiGHS may solve again for it."""
     solver.run()
     status = solver.getModelStatus()
     if status == Status.kInfeasible:
@@ -149,8 +149,8 @@ class Program:
         return answer
 
     def look(self, most_iterations: int, clock: Callable[[], float], seconds: float) -> Answer:
-        """The answer of a few iterations of the simplex method, without a ray, that end after so many seconds on the
-        clock, too."""
+        """The answer of at most `most_iterations` of the simplex method, without a ray; it also stops after `seconds`
+        on the clock."""
         before, last = self.meter.is_over, clock() + seconds
         self.meter.is_over = lambda: before() or clock() > last
         try:
@@ -159,7 +159,7 @@ class Program:
             self.meter.is_over = before
 
     def solve_by(self, method: str, most_iterations: int, wants_ray: bool = True) -> Answer:
-        """Solves the program by "simplex" or "ipm". The limit is that of the simplex method, which also turns an
+        """Solves the program by "simplex" or "ipm". The limit applies to the simplex method, which also turns an
         interior point into a vertex."""
         self.solver.setOptionValue("solver", method)
         self.solver.setOptionValue("simplex_iteration_limit", most_iterations)
@@ -172,7 +172,7 @@ class Program:
         return self.solver.getBasis()
 
     def start_from(self, basis: highspy.HighsBasis) -> None:
-        """Sets the basis. In one from before rows were added, the slacks of these become basic."""
+        """Sets the basis. The slacks of rows that were added after it was taken become basic."""
         missing = self.solver.getNumRow() - len(basis.row_status)
         if missing > 0:
             basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * missing]
@@ -216,7 +216,7 @@ class _MipMeter:
 
     def __init__(self, is_over: Callable[[], bool], take: Callable[[np.ndarray], None]):
         self.is_over, self.take = is_over, take
-        self.fault: Exception | None = None  # raised by either
+        self.fault: Exception | None = None  # raised by `is_over` or `take`
 
     def call_back(self, kind: Any, message: str, state: Any, answer: Any, user: Any) -> None:
         try:

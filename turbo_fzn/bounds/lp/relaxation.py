@@ -1,7 +1,7 @@
 """The linear relaxation of a model: integer columns with bounds, and rows of integers that every solution satisfies.
 
 A relaxation may leave out any row, so a row whose numbers are too large for the arithmetic of a linear program is
-dropped, and so is one that the bounds imply. All arithmetic here is that of Python's integers.
+dropped, and so is a row that the bounds imply. All arithmetic here uses Python's integers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Terms = Iterable[tuple[int, Affine]]
 
 
 class Separator(Protocol):
-    """A family of rows that is too large to list; only the violated ones are made."""
+    """A family of rows that is too large to list; only violated rows are made."""
 
     def cuts(self, values: np.ndarray) -> Iterator[tuple[dict[int, int], int, float]]:
         """(entries, side, excess) of rows entries <= side that the point (float [n]) violates by `excess`."""
@@ -164,7 +164,7 @@ class RelaxationBuilder:
         return len(self.lower) - 1
 
     def range(self, terms: Terms) -> tuple[int, int]:
-        """The least and the greatest value of a sum within the bounds, ±INFINITY where it has none."""
+        """The least and the greatest value of a sum within the bounds, ±INFINITY where it is unbounded."""
         entries, constant = collect(terms)
         return self.activity(entries, constant)
 
@@ -177,7 +177,8 @@ class RelaxationBuilder:
         return max(low, -INFINITY), min(high, INFINITY)
 
     def add(self, terms: Terms, low: int = -INFINITY, high: int = INFINITY) -> None:
-        """Adds low <= sum <= high without the sides that the bounds imply, divided by the coefficients' divisor."""
+        """Adds low <= sum <= high without the sides that the bounds imply, divided by the coefficients' common
+        divisor."""
         entries, constant = collect(terms)
         if not entries:
             return
@@ -201,7 +202,7 @@ class RelaxationBuilder:
         """Adds literal = 1 -> low <= sum <= high as rows that the bounds imply where the literal is 0 ("big M").
 
         Where the sum must be at its least or greatest value, each of its terms must: a row for each term is stronger
-        than one for the sum.
+        than a row for the sum.
         """
         if literal.column < 0:
             return self.add(terms, low, high) if literal.constant else None

@@ -36,8 +36,8 @@ class Certificate:
     """The inequality denominator * sense * objective >= reduced x + side, which holds for all solutions.
 
     `multipliers` (of the rows) and `reduced` are arrays of integers. `value` is the least value of the right side
-    within the columns' bounds, None where a column without a bound leaves none; `bound` is value / denominator, rounded
-    up. `objective` is the factor of the objective: 0 in a certificate that there is no solution."""
+    within the columns' bounds, None where a column without a bound makes it infinite; `bound` is value / denominator,
+    rounded up. `objective` is the factor of the objective: 0 in a certificate that there is no solution."""
 
     denominator: int
     multipliers: np.ndarray
@@ -94,7 +94,7 @@ class Certifier:
         return float(duals[self.row_of[entries]] @ self.values[entries])
 
     def integers(self, duals: np.ndarray, fine: bool = False) -> tuple[int, np.ndarray]:
-        """(denominator, multipliers) of the rounded duals; 0 for one that is not finite or needs a missing side.
+        """(denominator, multipliers) of the rounded duals; 0 for a dual that is not finite or needs a missing side.
 
         The denominator is as large as 64-bit sums allow, or `fine` 64-bit multipliers, but no smaller than
         LEAST_DENOMINATOR."""
@@ -126,7 +126,7 @@ class Certifier:
 
 
 def least(reduced: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: int) -> int | None:
-    """The least value of reduced x + side within the bounds, None where there is none."""
+    """The least value of reduced x + side within the bounds, None where it is unbounded."""
     used = np.flatnonzero(reduced)
     ends = np.where(reduced[used] > 0, lower[used], upper[used])
     if np.any(np.abs(ends) >= INFINITY):

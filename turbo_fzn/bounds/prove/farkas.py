@@ -1,11 +1,11 @@
-"""Proofs that a box has no better solution, from the ray of a linear program that the solver says is infeasible.
+"""Proofs that a box has no better solution, from the ray of a linear program that the solver reports as infeasible.
 
-A Farkas ray has any length, and is exact in nothing. Divided by its largest entry it loses the small multipliers of
-rows with large coefficients, such as the equation of an objective of millions. So it is tried in several forms, of
-which each is proved or refused by certificate.py in integers:
+A Farkas ray has any length, and rounding errors in each entry. Divided by its largest entry it loses the small
+multipliers of rows with large coefficients, such as the equation of an objective of millions. So it is tried in several
+forms; certificate.py proves or refuses each of them in integers:
 
-- where the objective's end takes part, divided so that the objective itself is left over: the duals of a bound, which
-  the end contradicts. The objective's multiplier is then exact, and the bound is the box's own, whatever its end was.
+- where the objective's end takes part, divided so that the objective has the factor 1: the duals of a bound, which the
+  end contradicts. The objective's multiplier is then exact, and the bound holds in the box, whatever its end was.
 - divided by a power of two, which keeps every fraction of such a denominator, then in finer units;
 - as fractions of small denominators, which rows of small coefficients lead to.
 """
@@ -33,7 +33,7 @@ def refute(certifier: Certifier, ray: np.ndarray, lower: np.ndarray, upper: np.n
 
 
 def within_one(ray: np.ndarray) -> np.ndarray | None:
-    """The ray divided by a power of two, so that its largest entry is at most 1; None for one of no direction."""
+    """The ray divided by a power of two, so that its largest entry is at most 1; None for a ray without direction."""
     largest = float(np.abs(ray).max(initial=0.0))
     return np.ldexp(ray, -np.frexp(largest)[1]) if 0 < largest < np.inf else None
 

@@ -1,6 +1,6 @@
 """Inequalities that learners can use, from the certificates of a linear relaxation.
 
-A certificate is a sum of rows: multipliers y, of which the sign says which side of its row each takes. So
+A certificate is a sum of rows: multipliers y, whose signs choose the side of each row. So
 
     -y A x  <=  -side                                                 (certificate.py)
 
@@ -9,10 +9,10 @@ branch and bound are bounds of the box, and no part of the sum. With an objectiv
 are no more than the objective exceeds the bound by", and propagates as reduced-cost fixing at every node of a search;
 what it excludes there has a reason, so it is learned from (Perron, Didier, Gay, CP 2023).
 
-For learners its numbers must be small, and its variables theirs. Count each term from the end of its bounds where it
-is least: sum of a_j t_j <= b with a_j > 0 and t_j >= 0. Whatever lowers an a_j leaves it true. So a column that
-learners do not have is dropped, and so are the smallest terms where they are too many; no a_j is above b + 1; and all
-are divided by a power of two and rounded down, as is b. That the result follows is verified anew (`follows`).
+For learners its numbers must be small, and its variables theirs. Count each term from the end of its bounds where it is
+least: sum of a_j t_j <= b with a_j > 0 and t_j >= 0. Whatever lowers an a_j leaves it true. So a column that learners
+do not have is dropped, and so are the smallest terms where they are too many; no a_j is above b + 1; and all are
+divided by a power of two and rounded down, as is b. `follows` verifies the result against the sum of rows.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Reason(NamedTuple):
 
 
 def sum_of(rows: LinearRows, multipliers: np.ndarray) -> tuple[Entries, int] | None:
-    """(entries, high) of the sum of rows, computed from nothing but these; None where a row lacks the side that its
-    multiplier needs, or where that is much work."""
+    """(entries, high) of the sum of rows, computed from the rows alone; None where a row lacks the side that its
+    multiplier needs, or where the sum is too much work."""
     used = np.flatnonzero(multipliers)
     if int((rows.start[used + 1] - rows.start[used]).sum()) > TUNING.reason_entries:
         return None
@@ -60,7 +60,7 @@ def sum_of(rows: LinearRows, multipliers: np.ndarray) -> tuple[Entries, int] | N
 def reason_of(
     multipliers: np.ndarray, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, places: np.ndarray
 ) -> Reason | None:
-    """What the sum of the rows says to learners; None where that is nothing.
+    """The inequality for learners that follows from the sum of the rows; None if nothing useful follows.
 
     multipliers (integers [m]): of the rows, as in a certificate. lower, upper (int64 [n]): bounds of the columns in all
     solutions that are wanted. places (int64 [n]): the learners' variable of each column, -1 for none."""
@@ -75,8 +75,8 @@ def reason_of(
 
 
 def follows(reason: Reason, entries: Entries, high: int, box: Box) -> bool:
-    """Whether the reason holds at the integer points of the box where sum of entries <= high: divisor * its sum is no
-    more than that sum and the most that is between them."""
+    """Whether the reason holds at the integer points of the box where sum of entries <= high: divisor * its sum is at
+    most this sum plus the greatest difference of the two in the box."""
     if not reason.entries.keys() <= box.keys():
         return False
     most = 0
@@ -89,8 +89,8 @@ def follows(reason: Reason, entries: Entries, high: int, box: Box) -> bool:
 def _joined(
     entries: Entries, high: int, lower: np.ndarray, upper: np.ndarray, places: np.ndarray
 ) -> tuple[Entries, int, Box]:
-    """The inequality over the learners' variables, and their bounds. A column that they do not have keeps a number of
-    its own, below 0."""
+    """The inequality over the learners' variables, and their bounds. A column that learners do not have gets a number
+    below 0."""
     joined: Entries = {}
     box: Box = {}
     for column, value in entries.items():
@@ -106,7 +106,7 @@ def _weakened(entries: Entries, high: int, box: Box) -> Reason | None:
     """The inequality with small numbers, over variables that are not below 0."""
     slack = high - sum(min(value * low, value * most) for (low, most), value in _with_bounds(entries, box))
     if slack < 0:
-        return None  # there is no solution that is wanted, which a bound says as well
+        return None  # there is no better solution: the bound proves the same
     terms = [
         (key, min(abs(value), slack + 1), value < 0)
         for key, value in entries.items()

@@ -52,7 +52,7 @@ def prove(rows: Sequence[Row], cost: dict[int, int], box: Box, duals: np.ndarray
 
 
 def multipliers(duals: np.ndarray) -> list[int]:
-    """The duals as integers over DENOMINATOR; 0 for one that is no number or too large."""
+    """The duals as integers over DENOMINATOR; 0 for a dual that is not a number or too large."""
     sensible = np.abs(duals) < LARGEST_MULTIPLIER  # False for nan
     return [round(dual * DENOMINATOR) for dual in np.where(sensible, duals, 0.0).tolist()]
 

@@ -125,7 +125,7 @@ class Elimination:
     def __init__(self, rows: Iterable[Equation], unknown: set[int]):
         self.unknown, self.rows = unknown, list(rows)
         self.pivots: dict[int, int] = {}
-        self.places: dict[int, set[int]] = {v: set() for v in unknown}  # the rows that have had it
+        self.places: dict[int, set[int]] = {v: set() for v in unknown}  # the rows that have contained it
         self.waiting: list[tuple[int, int]] = []  # (the number of unknowns in a row when it was noted, its place)
         for place in range(len(self.rows)):
             self.note(place)
@@ -201,7 +201,7 @@ def sum_of(row: Equation, pivot: int | None, ends: Callable[[int], Ends]) -> Sum
 
 
 def bounds_of(elimination: Elimination, ends: Callable[[int], Ends]) -> dict[int, Ends] | None:
-    """Bounds of the solved variables by those known before (`ends`); None where some row cannot be 0."""
+    """Bounds of the solved variables from the bounds known before (`ends`); None where some row cannot be 0."""
     pivots = elimination.pivots
     sums = [sum_of(row, pivots.get(place), ends) for place, row in enumerate(elimination.rows)]
     for place, total in enumerate(sums):
@@ -218,7 +218,7 @@ def bounds_of(elimination: Elimination, ends: Callable[[int], Ends]) -> dict[int
 
 
 def largest_of(sums: dict[int, Sum]) -> dict[int, Fraction]:
-    """The greatest absolute value of the variables whose sums have bounds, and errors only by each other. Every one is
+    """The greatest absolute value of the variables whose sums have bounds, and errors only by each other. Each value is
     at most B + e M, where M is the greatest of all, so M is at most B / (1 - e)."""
     closed = {v for v, total in sums.items() if total.low is not None and total.high is not None}
     while True:

@@ -1,9 +1,9 @@
 """Bounds of real variables by linear programs, for the solutions that are better than the best known: the coefficients
-of a line through points have none before, and intervals find none after.
+of a line through points have no bounds without a solution, and intervals find none with it.
 
 Each far variable is minimised and maximised over the rows of the box. The sum of rows with the duals of the program is
-formed in fractions, and whatever the duals are, it is an inequality that holds. What rounding leaves of variables
-without bounds counts as an error, and so do factors that are intervals; both are bounded as in elimination.py.
+formed in fractions, and whatever the duals are, it is an inequality that holds. Rounding errors in the coefficients of
+variables without bounds count as an error, and so do factors that are intervals; both are bounded as in elimination.py.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def enclose(tnf: TNF, best: int, is_over: Callable[[], bool]) -> Store:
 
 
 def with_room(tnf: TNF, best: int) -> Store:
-    """The box of the solutions that are about as good. Better ones alone may be none, and then a program has no
-    optimum."""
+    """The box of the solutions that are about as good. If only better solutions were allowed, a program might be
+    infeasible and have no optimum."""
     if real_variables(tnf)[tnf.objective]:
         value = floats.number(best)
         best = floats.above(Fraction(value) + abs(Fraction(value)) + 1) if math.isfinite(value) else best
@@ -72,7 +72,7 @@ class Enclosure:
         self.rows += [Loose(Row({**one.entries}, 0, 0), one.errors) for one in nearly_linear(tnf, box)]
 
     def best_point(self) -> np.ndarray:
-        """A point (float64 [n]) with the best objective; empty where the program gives none."""
+        """A point (float64 [n]) with the best objective; empty where the program has no optimum."""
         return self.solve(self.tnf.objective, self.tnf.sense).values
 
     def is_empty(self) -> bool:
@@ -93,7 +93,7 @@ class Enclosure:
         return lower, upper
 
     def least(self, v: int, sign: int) -> Least | None:
-        """A lower bound of sign * v, None where the program has none."""
+        """A lower bound of sign * v, None where the program has no optimum."""
         answer = self.solve(v, sign)
         return combine(self.rows, {v: sign}, self.box, answer.duals) if answer.outcome is Outcome.OPTIMAL else None
 

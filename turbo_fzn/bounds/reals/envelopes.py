@@ -46,7 +46,7 @@ class Term(NamedTuple):
 
     @property
     def value(self) -> Fraction | None:
-        """The value of a fixed term, None for others."""
+        """The value of a fixed term, None for other terms."""
         return Fraction(self.low) if self.low == self.high and math.isfinite(self.low) else None
 
     @property
@@ -88,7 +88,8 @@ class Box:
 
 
 class Envelopes:
-    """Makes the rows of successive boxes; those of a row of the TNF are kept while the bounds of its variables are."""
+    """Makes the rows of successive boxes; rows made from a row of the TNF are kept while the bounds of its variables
+    stay."""
 
     def __init__(self, tnf: TNF):
         chosen = np.isin(tnf.op, list(FORMS))

@@ -1,14 +1,14 @@
-"""Loads along a circuit: what is collected on the way has to fit, so many things need many ways.
+"""Loads along a circuit: the load of a path is limited, so large total loads need several paths.
 
-An arc of a circuit may say that something grows along it, L_j >= L_i + d_ij: the load of a vehicle, or the time. Of a
-set S of nodes, each part of the circuit that lies in S collects no more than the room C between the least L at which S
-is entered and the greatest at which it is left. So there are at least ceil(q(S) / C) such parts, where q_j is the least
-step to j, and one arc leaves S for each (capacity cuts, Laporte and Nobert 1983):
+An arc of a circuit may imply that a quantity grows along it, L_j >= L_i + d_ij: the load of a vehicle, or the time. Of
+a set S of nodes, each part of the circuit that lies in S collects no more than the room C between the least L at which
+S is entered and the greatest at which it is left. So there are at least ceil(q(S) / C) such parts, where q_j is the
+least step to j, and one arc leaves S for each (capacity cuts, Laporte and Nobert 1983):
 
     arcs within S  <=  |S| - ceil(q(S) / C)
 
-Nobody says which variable is the L of which node. It is the one that the statements on arcs are about: rows by
-implication from the truth of an arc, or from what that implies, and an array that is read by the successors. What grows
+The model does not name the variable L of each node. It is found in the constraints of the arcs: rows by implication
+from the truth of an arc, or from a literal that this implies, and an array that is read by the successors. The quantity
 may also shrink, and may be seen against the direction of travel: four forms of one inequality.
 """
 
@@ -28,9 +28,9 @@ from turbo_fzn.bounds.rows.tuning import TUNING
 
 
 class Growth(NamedTuple):
-    """What is known of a load L along the arcs, as floats with infinities for nothing.
+    """The bounds of a load L and of its steps along the arcs, as floats; infinite where unknown.
 
-    `arcs` (bool [size, size]): those that there are; `low`, `high` [size]: bounds of L; `step` [size, size]: L_j - L_i
+    `arcs` (bool [size, size]): the arcs that exist; `low`, `high` [size]: bounds of L; `step` [size, size]: L_j - L_i
     is at least that along the arc from i to j; `entry`: L_j is at least that after the arc; `last`: L_i is at most that
     before it."""
 
@@ -42,7 +42,7 @@ class Growth(NamedTuple):
     last: np.ndarray
 
     def reversed(self) -> Growth:
-        """What is known of -L along the reversed arcs."""
+        """The bounds of -L along the reversed arcs."""
         return Growth(self.arcs.T, -self.high, -self.low, self.step.T, -self.last.T, -self.entry.T)
 
 
@@ -70,7 +70,8 @@ class Loads(NamedTuple):
                     yield entries, -constant, float(excess[place])
 
     def grow(self, ties: np.ndarray) -> Iterator[np.ndarray]:
-        """Sets of customers (bool [sets, size]): from each of some seeds, by the one that is tied most to it."""
+        """Sets of customers (bool [sets, size]): from each of some seeds, by adding the customer that is tied most to
+        it."""
         order = np.flatnonzero(self.customers)
         seeds = order[np.argsort(-self.need[order], kind="stable")][: TUNING.load_seeds]
         sets = np.zeros((len(seeds), self.tour.size), bool)
@@ -83,7 +84,7 @@ class Loads(NamedTuple):
             yield sets
 
     def parts(self, sets: np.ndarray) -> np.ndarray:
-        """How many parts of the circuit each set of customers (bool [sets, size]) has at least; int64."""
+        """The least number of parts of the circuit in each set of customers (bool [sets, size]); int64 [sets]."""
         room = np.where(sets, self.high, -np.inf).max(axis=1) - np.where(sets, self.low, np.inf).min(axis=1)
         needs, whole = (sets @ self.need).astype(np.int64), room.astype(np.int64)
         return np.where(whole > 0, -(-needs // np.maximum(whole, 1)), 1)
@@ -113,7 +114,7 @@ def loads_of(tour: Tour, growth: Growth) -> Loads | None:
     return Loads(tour, customers, need, low - need, high)
 
 
-# What the model says along arcs
+# Constraints of the model along arcs
 
 
 class Difference(NamedTuple):
@@ -125,7 +126,8 @@ class Difference(NamedTuple):
 
 
 def _differences_of(entries: dict[int, int], low: int, high: int) -> Iterator[Difference]:
-    """What a row says, if it is of one column or of the difference of two, and not too large."""
+    """The differences of a row of one column or of the difference of two columns, with numbers that are not too
+    large."""
     factors = list(entries.values())
     if factors not in ([1], [-1], [1, -1], [-1, 1]):
         return
@@ -138,7 +140,7 @@ def _differences_of(entries: dict[int, int], low: int, high: int) -> Iterator[Di
 
 
 def add_loads(m: Linearizer) -> None:
-    """Cuts for what grows along the circuits of the model; when all its rows have been made."""
+    """Adds cuts for the loads along the circuits of the model; call it when all rows of the model have been made."""
     tours = [separator for separator in m.builder.separators if isinstance(separator, Tour) and not separator.loops]
     if tours:
         implied, plain = _implied(m), _plain(m)
@@ -147,7 +149,7 @@ def add_loads(m: Linearizer) -> None:
 
 
 def _implied(m: Linearizer) -> dict[Literal, list[Difference]]:
-    """What each literal implies, by itself or by another literal that it implies."""
+    """The differences that each literal implies, by itself or by another literal that it implies."""
     own: dict[Literal, list[Difference]] = {}
     for condition, terms, low, high in m.builder.implications:
         entries, constant = collect(terms)
@@ -163,7 +165,7 @@ def _implied(m: Linearizer) -> dict[Literal, list[Difference]]:
 
 
 def _plain(m: Linearizer) -> dict[tuple[int, int], int]:
-    """By (more, less): more - less is at least that, in all solutions."""
+    """By (more, less): the lower bound of more - less in all solutions."""
     found: dict[tuple[int, int], int] = {}
     for entries, low, high in m.builder.rows:
         for more, less, least in _differences_of(entries, low, high) if len(entries) == 2 else ():
@@ -172,7 +174,7 @@ def _plain(m: Linearizer) -> dict[tuple[int, int], int]:
 
 
 class _Along:
-    """What is said along the arcs of a tour."""
+    """The differences along the arcs of a tour."""
 
     def __init__(
         self,
@@ -200,8 +202,8 @@ class _Along:
                     yield from (loads for loads in found if loads is not None)
 
     def find_nodes(self) -> dict[int, int]:
-        """The node of each column: the one that all arcs whose statements are about the column have in common, and of a
-        single arc the end that is left by the other column."""
+        """The node of each column: the node that all arcs with differences of the column have in common, and for a
+        single arc the end that the other column does not take."""
         common: dict[int, set[int]] = {}
         for arc, (more, less, _) in self.said:
             for column in (more, less):
@@ -214,7 +216,7 @@ class _Along:
         return nodes
 
     def together(self) -> Iterator[set[int]]:
-        """The columns, in sets that differences tie: one for each thing that grows."""
+        """The columns, in sets that differences connect: a set for each load."""
         neighbours: dict[int, set[int]] = {column: set() for column in self.nodes}
         ties = [(more, less) for _, (more, less, _) in self.said]
         ties += [(more, less) for more, less in self.plain if self.nodes.get(more, -1) == self.nodes.get(less, -2)]
@@ -231,7 +233,7 @@ class _Along:
             yield found
 
     def ends_of(self, columns: set[int]) -> tuple[dict[int, int], dict[int, int]]:
-        """The column of each node where an arc ends, and where one begins; nothing where they are not clear."""
+        """The column of each node where an arc ends, and where an arc begins; empty where they are ambiguous."""
         heads: dict[int, set[int]] = {}
         tails: dict[int, set[int]] = {}
         for (_, j), (more, less, _) in self.said:
@@ -244,7 +246,7 @@ class _Along:
         return at_head, at_tail
 
     def growth(self, heads: dict[int, int], tails: dict[int, int], sign: int) -> Growth:
-        """What is known of sign * L, where L of a node is the column of the arcs that end there, or else of those that
+        """The bounds of sign * L, where L of a node is the column of the arcs that end there, or else of the arcs that
         begin there."""
         size = self.tour.size
         low, high = np.full(size, -np.inf), np.full(size, np.inf)

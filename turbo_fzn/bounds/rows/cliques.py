@@ -1,9 +1,9 @@
 """Cliques of literals of which at most one can be 1: their rows, and cuts that join several of them.
 
 A literal is a 0-1 column or its complement. Two literals are in conflict where a row excludes that both are 1, or a
-constraint does: `x != y` for the truths of x = v and y = v, a table for two values that no row of it has together. In
-a clique, where each two literals are in conflict, at most one is 1; this inequality is stronger than those of all
-pairs (clique inequalities, Padberg 1973). The violated ones are found greedily.
+constraint does: `x != y` for the truths of x = v and y = v, a table for two values that are in no row together. In a
+clique, where each two literals are in conflict, at most one is 1; this inequality is stronger than those of all pairs
+(clique inequalities, Padberg 1973). Violated inequalities are found greedily.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def literal_of(term: Affine) -> Literal:
 
 
 class Conflicts:
-    """Sets of literals of which at most one is 1, and pairs (int64 [k, 2]) of such."""
+    """Sets of literals of which at most one is 1, and pairs (int64 [k, 2]) of such literals."""
 
     def __init__(self) -> None:
         self.sets: list[list[Literal]] = []
@@ -37,7 +37,7 @@ class Conflicts:
         self.paired = np.unique(pairs)
 
     def add(self, terms: Iterable[Affine]) -> None:
-        """Adds a set of terms that are literals; constant ones are left out."""
+        """Adds a set of terms that are literals, without constant terms."""
         literals = [literal_of(term) for term in terms if term.column >= 0]
         if len(literals) > 1:
             self.sets.append(literals)
@@ -94,7 +94,7 @@ def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:
 
 
 def grow(seed: Literal, neighbours: dict[Literal, set[Literal]], active: dict[Literal, float]) -> frozenset[Literal]:
-    """A set of literals, all in conflict with each other: the seed and the most valued ones that fit."""
+    """A set of literals, all in conflict with each other: the seed and the fitting literals of largest value."""
     clique, candidates = [seed], neighbours[seed] - {seed}
     while candidates:
         best = max(candidates, key=lambda literal: (active[literal], -literal))
@@ -154,7 +154,7 @@ def groups(pairs: Iterable[tuple[int, int]], is_stopped: Callable[[], bool] = la
     After `clique_work` steps the remaining pairs become sets of two. Where `is_stopped`, the sets found so far."""
     neighbours: dict[int, set[int]] = {}
     for x, y in pairs:
-        if x != y:  # a contradiction, and none of ours
+        if x != y:  # x != x is a contradiction, which other code finds
             neighbours.setdefault(x, set()).add(y)
             neighbours.setdefault(y, set()).add(x)
     left = {pair for x, others in neighbours.items() for pair in ((x, y) for y in others if x < y)}

@@ -19,7 +19,7 @@ Form = Callable[..., Any]
 
 
 def values_of(m: Linearizer, terms: Sequence[Affine]) -> list[dict[int, Affine]] | None:
-    """The truths of all values of each term; None where there are too many."""
+    """The truths of all values of each term; None where there are too many values."""
     if sum(m.domain(term.column).size for term in terms if term.column >= 0) > TUNING.counted_truths:
         return None
     found = [m.encoding.all_values(term) for term in terms]
@@ -54,8 +54,8 @@ def _add_permuted(m: Linearizer, terms: list[Affine], values: list[int]) -> None
 
 
 def _add_least_sums(m: Linearizer, terms: list[Affine]) -> None:
-    """The sum of integers that differ is at least that of the least distinct values above their lower bounds; likewise
-    from above."""
+    """The sum of integers that differ is at least the sum of the least distinct values above their lower bounds; from
+    above the same holds with the greatest values."""
     for sign in (1, -1):
         total, last = 0, -INFINITY
         for low in sorted(m.builder.range([(sign, term)])[0] for term in terms):
@@ -235,13 +235,13 @@ def _precede(m: Linearizer, s: Any, t: Any, x: Any) -> None:
 
 
 def _precede_chain(m: Linearizer, chain: Any, x: Any) -> None:
-    """x_j is t only if one before it is s."""
+    """x_j is t only if an earlier member is s."""
     members = m.array(x)
     _add_precedence(m, pairwise(m.integers(chain)), members)
 
 
 def _sequence_precede(m: Linearizer, x: Any) -> None:
-    """Each value v > 1 appears after v - 1 has, so the first member is at most 1."""
+    """Each value v > 1 appears only after v - 1, so the first member is at most 1."""
     members = m.array(x)
     most = min(len(members), max((m.builder.range([(1, term)])[1] for term in members), default=0))
     _add_precedence(m, pairwise(range(1, int(most) + 1)), members)

@@ -1,13 +1,13 @@
 """The truth values of "x = v" as columns, and the rows that tie them to x.
 
-The model has some of these columns itself: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its
-negation. Where a constraint needs all of a variable's values (element, an array's index), the missing columns are
-created. A variable all of whose values have a column is tied by two equations,
+The model contains some of these columns: `int_eq_reif(x, 3, b)` makes b the truth of x = 3, `int_ne_reif` its negation.
+Where a constraint needs all of a variable's values (element, an array's index), the missing columns are created. A
+variable all of whose values have a column is tied by two equations,
 
     sum over v of [x = v] = 1        sum over v of v [x = v] = x,
 
-which make the relaxation as strong as it can be on one variable. Otherwise two inequalities bound x by the columns that
-exist (`tie_some`).
+which are the strongest rows over a single variable. Otherwise two inequalities bound x by the columns that exist
+(`tie_some`).
 
 A variable that a linear equation makes the image of another (an index that is a variable plus an offset) shares the
 truths of that variable: separate ones would be tied by the two sums alone.
@@ -30,7 +30,7 @@ class Encoding:
         self.builder = builder
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}
-        self.values: dict[int, list[int]] = {}  # of the columns that have them all
+        self.values: dict[int, list[int]] = {}  # of the columns with truths of all values
         self.images: dict[int, Affine] = {}  # a column as an affine function of another
 
     def source(self, x: Affine) -> Affine:
@@ -48,7 +48,7 @@ class Encoding:
         return Affine(column, x.coefficient * image.coefficient, x.coefficient * image.constant + x.constant)
 
     def relate(self, a: int, x: Affine, b: int, y: Affine, k: int) -> None:
-        """Makes one of the two in a x + b y = k the other's image, unless that needs a division. The one with fewer
+        """Makes x or y in a x + b y = k the image of the other, unless that needs a division. The variable with fewer
         values keeps its truths: the other's domain lacks holes, or has no bounds where the TNF has eliminated it."""
         (column, f, p), (other, g, q) = self.source(x), self.source(y)
         f, g, k = a * f, b * g, k - a * p - b * q
@@ -104,7 +104,7 @@ class Encoding:
         return literal
 
     def all_values(self, x: Affine) -> dict[int, Affine] | None:
-        """The truth of x = v for each value v that x may have; None where there are too many."""
+        """The truth of x = v for each value v of its domain; None where there are too many values."""
         column, coefficient, constant = self.source(x)
         if column < 0:
             return {constant: TRUE}
@@ -144,7 +144,8 @@ class Encoding:
                 self.tie_some(column, literals)
 
     def tie_some(self, column: int, literals: dict[int, Affine]) -> None:
-        """Adds the rows: at most one truth holds; x >= lower + sum (v - lower) [x = v]; likewise from above."""
+        """Adds the rows: at most one truth holds; x >= lower + sum (v - lower) [x = v], and the row for the upper
+        bound."""
         own = Affine(column, 1, 0)
         low, high = self.builder.lower[column], self.builder.upper[column]
         self.builder.add([(1, literal) for literal in literals.values()], high=1)

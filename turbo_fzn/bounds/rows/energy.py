@@ -3,8 +3,8 @@
 A task of length d that uses r of a capacity C has the energy d r. All energies lie between the earliest start and the
 end, so C (end - start) is at least their sum, for every variable that is at least the end of each task. The midpoints
 of the tasks, weighted by their energies, sum up to at least what a fully used capacity gives (Queyranne 1993, for one
-machine). Rectangles that do not overlap are tasks in each direction. For two tasks that must not overlap, a column
-states which is first (Manne 1960).
+machine). Rectangles that do not overlap are tasks in each direction. For two tasks that must not overlap, a 0-1 column
+states which task is first (Manne 1960).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A solution chooses one row of a table, which gives the hull of the table (disjunctive programming, Balas 1979). A word
 that an automaton accepts is a flow of one unit through its unrolled states (Côté, Gendron and Rousseau 2007); the
-polytope of such flows is integral. Where such hulls share a variable they share the truths of its values: together
-they are then the local polytope of a weighted constraint network (Schlesinger 1976; Werner, PAMI 2007).
+polytope of such flows is integral. Hulls that share a variable share the truths of its values: together they are then
+the local polytope of a weighted constraint network (Schlesinger 1976; Werner, PAMI 2007).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _add_arrangements(m: Linearizer, terms: list[Affine], values: IntSet) -> Non
 
 
 def _relation_of(m: Linearizer, cells: Any, width: int) -> Relation:
-    """The tuples of a table, which are looked at once, however many constraints name it."""
+    """The tuples of a table, read once for all constraints that name it."""
     relation = m.relations.get((cells, width)) if type(cells) is Ref else None
     if relation is None:
         numbers = m.integers(cells)
@@ -72,7 +72,7 @@ def is_row(terms: list[Affine], row: tuple[int, ...]) -> Meaning:
 
 
 def _rows_left(m: Linearizer, terms: list[Affine], relation: Relation) -> list[tuple[int, ...]]:
-    """The rows of which every cell is in its domain; none where there are too many."""
+    """The rows whose cells are all in their domains; empty where there are too many rows."""
     is_left = np.ones(relation.n_rows, bool)
     for term, values, places in zip(terms, relation.values, relation.places):
         domain = _domain(m, term)
@@ -90,7 +90,7 @@ def _tie(m: Linearizer, term: Affine, uses: list[tuple[int, Affine]]) -> None:
 
 def add_ties(m: Linearizer) -> None:
     """Ties the terms of hulls to the columns that give them values: value by value where a variable has truths, or gets
-    them here, else by one sum. Hulls that share a variable know nothing of each other by the mean of its values."""
+    them here, else by one sum. One sum would tie hulls that share a variable by the mean of its values only."""
     for column, hulls in m.hulls.items():
         term, _ = hulls[0]
         are_tied = len(hulls) > 1 or m.is_named(term) or m.is_small(term) or m.encoding.has_all(term)

@@ -1,9 +1,9 @@
-"""Indices that several variables make, as those of an array of two dimensions: each value of one says theirs.
+"""Indices computed from several variables, as in an array of two dimensions: each value of an index determines theirs.
 
-So a truth of the index, [index = v], is the product of the truths [x = a] and [y = b] of those that make v, and all of
-them together are what each of these says: [x = a] = sum over b of [x = a] [y = b]. Where the variables all differ, at
-most one y of many has the value b, and that holds times [x = a], too (the reformulation-linearisation technique of
-Adams and Sherali 1986; for the quadratic assignment Adams and Johnson 1994):
+So a truth of the index, [index = v], is the product of the truths [x = a] and [y = b] whose values give v, and these
+products sum up to each factor: [x = a] = sum over b of [x = a] [y = b]. Where the variables all differ, at most one of
+several y has the value b, and this inequality is multiplied by [x = a], too (the reformulation-linearisation technique
+of Adams and Sherali 1986; for the quadratic assignment Adams and Johnson 1994):
 
     sum over y of [x = a] [y = b]  <=  [x = a]
 """
@@ -17,7 +17,7 @@ from turbo_fzn.bounds.lp.relaxation import Affine, collect
 from turbo_fzn.bounds.rows.linearizer import Linearizer
 from turbo_fzn.bounds.rows.tuning import TUNING
 
-Products = dict[tuple[int, int], Affine]  # of the values of two variables, the truth that they have these
+Products = dict[tuple[int, int], Affine]  # by values of two variables: the truth that they have these values
 
 
 def add_places(m: Linearizer) -> None:
@@ -48,8 +48,8 @@ def _transposed(literals: Products) -> Products:
 
 
 def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are_distinct: bool) -> Products:
-    """index + the sum of the others = k; the truth of each choice of their values. Where the index has no truths,
-    nobody needs those of the others."""
+    """index + the sum of the others = k; the truth of each choice of their values. Where the index has no truths, the
+    truths of the others are not needed."""
     if not m.encoding.has_all(index):
         return {}
     literals = m.encoding.all_values(index)
@@ -61,7 +61,7 @@ def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are
         value = k - sum(factor * v for factor, v in zip(others.values(), chosen))
         if value in literals and not (are_distinct and len(set(chosen)) < len(chosen)):
             if value in by_index:
-                return {}  # it does not say which
+                return {}  # the index does not determine the values
             by_index[value] = chosen
     for value, literal in literals.items():
         if value not in by_index:
@@ -77,7 +77,7 @@ def _add_index(m: Linearizer, index: Affine, others: dict[int, int], k: int, are
 
 def _add_products(m: Linearizer, met: dict[tuple[int, int], Products]) -> None:
     """Adds the rows of variables that all differ: where x = a, at most one y has the value b."""
-    sums: dict[tuple[int, int, int], list[tuple[int, Affine]]] = {}  # of x, a, b
+    sums: dict[tuple[int, int, int], list[tuple[int, Affine]]] = {}  # by (x, a, b)
     for (x, y), literals in met.items():
         for (a, b), literal in literals.items():
             sums.setdefault((x, a, b), []).append((1, literal))

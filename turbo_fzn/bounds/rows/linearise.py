@@ -1,7 +1,7 @@
 """FlatZinc model -> linear relaxation.
 
 `FORMS` maps a constraint's name to the function that adds its rows (in logical.py, nonlinear.py, counting.py, flows.py,
-tours.py and energy.py). A constraint that is not in it gives no rows, which is always allowed. The functions read the
+tours.py and energy.py). A constraint without an entry gives no rows, which is always allowed. The functions read the
 model through a Linearizer (linearizer.py). The model's literals "x = v" come first (encoding.py), so that every
 constraint can use them.
 """
@@ -110,7 +110,7 @@ def _find_holes(m: Linearizer) -> None:
 
 
 def _find_images(m: Linearizer) -> None:
-    """Records the images that equations of two variables make, before any truth is named, and the equations that may
+    """Records the images defined by equations of two variables, before any truth is named, and the equations that may
     compute an index."""
     for constraint in m.model.constraints:
         if constraint.name == "int_lin_eq":
@@ -123,7 +123,7 @@ def _find_images(m: Linearizer) -> None:
 
 
 def _add_differences(m: Linearizer) -> None:
-    """Adds the rows of all sets of variables that differ, and the conflicts of those that differ by an offset."""
+    """Adds the rows of all sets of variables that differ, and the conflicts of pairs x - y != k."""
     equal = {(x, y) for x, y, k in m.differences if k == 0}
     for columns in groups(equal, m.stopped):
         m.distinct.append([Affine(column, 1, 0) for column in columns])
@@ -143,7 +143,7 @@ def _add_conflicts_of(m: Linearizer, x: int, y: int, k: int) -> None:
 
 
 def _add_meetings(m: Linearizer) -> None:
-    """Adds the conflicts between values of two columns of a table that no row has together."""
+    """Adds the conflicts between values of two columns of a table that are in no row together."""
     for columns in m.tables.values():
         found = [[(m.encoding.known(x, value), set(at)) for value, at in rows.items()] for x, rows in columns]
         for one, other in combinations(found, 2):

@@ -1,6 +1,6 @@
 """The interface to a model through which constraints add their rows to a linear relaxation (see linearise.py).
 
-A column is an integer variable of the caller, which gives the number of each name: names with the same number share a
+A column is an integer variable of the caller, which passes the number of each name: names with the same number share a
 column (a Boolean and its bool2int, for instance). A column has the caller's bounds; a fixed variable is a constant.
 """
 
@@ -41,7 +41,7 @@ class Machine(NamedTuple):
 
 
 class Linearizer:
-    """Gives the arguments of constraints as affine terms, and collects rows, truths and what is added at the end.
+    """Converts the arguments of constraints to affine terms, and collects rows, truths and rows to add at the end.
 
     `numbers` gives the caller's variable of each name; `lower` and `upper` (int64) are the bounds of these variables.
     Once `stopped` returns true, the relaxation is not needed any more.
@@ -89,7 +89,7 @@ class Linearizer:
         return term.column >= 0 and self.domain(term.column).size <= TUNING.small_values
 
     def differ(self, x: Affine, y: Affine, k: int) -> None:
-        """Records x - y != k; linearise.py adds what follows from it at the end."""
+        """Records x - y != k; linearise.py adds the conflicts at the end."""
         if x.column >= 0 and y.column >= 0:
             self.differences[x.column, y.column, k] = x, y
 
@@ -137,5 +137,5 @@ class Linearizer:
         return list(map(self.set, self._elements(expression)))
 
     def _elements(self, expression: Any) -> Any:
-        """The elements of an array, which is named or written out."""
+        """The elements of an array, given by name or as a list."""
         return self.model.arrays[expression].elements if type(expression) is Ref else expression

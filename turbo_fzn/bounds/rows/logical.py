@@ -61,7 +61,8 @@ def comparison(strict: int) -> tuple[Form, Form, Form]:
 
 
 def equal(m: Linearizer, x: Any, y: Any, condition: Any = True) -> None:
-    """The rows of condition -> x = y. A relaxation of a reified equation gains by these and by the literals x = v."""
+    """The rows of condition -> x = y. The relaxation of a reified equation is tighter with these rows and the literals
+    x = v."""
     first, second, literal = m.term(x), m.term(y), m.term(condition)
     if first.column < 0 or second.column < 0:
         if literal.column >= 0:
@@ -170,7 +171,7 @@ def both(m: Linearizer, x: Any, y: Any, truth: Any) -> None:
 
 
 def exclusive(m: Linearizer, x: Any, y: Any, truth: Any = True) -> None:
-    """An even number of the three is 1, so x + y + z is at most 2, and none exceeds the sum of the others."""
+    """An even number of the three is 1, so x + y + z is at most 2, and each is at most the sum of the others."""
     literals = [m.term(x), m.term(y), m.term(truth)]
     m.builder.add([(1, literal) for literal in literals], high=2)
     for alone in range(3):
@@ -204,7 +205,7 @@ EQUATION = sums(True), sums(True), sums(True)
 SUM_AT_MOST = sums(False), _sum_at_most_reified, _sum_at_most_implied
 LESS, AT_MOST = comparison(1), comparison(0)
 
-# For each predicate: the functions for its forms in the order of SUFFIXES; None, or a shorter tuple, for none.
+# For each predicate: the functions for its forms in the order of SUFFIXES; None, or a shorter tuple, for missing forms.
 ROWS: dict[str, tuple[Form | None, ...]] = {
     "int_lin_eq": EQUATION,
     "int_lin_le": SUM_AT_MOST,

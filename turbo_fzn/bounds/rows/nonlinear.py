@@ -170,7 +170,7 @@ def _name_values(m: Linearizer, index: Affine, chosen: list[tuple[Affine, Affine
 
 def choose(m: Linearizer, chosen: list[tuple[Affine, Affine]], result: Affine) -> None:
     """Adds the implications "where a literal is 1, the result is its member", and bounds of the result by the chosen
-    member's bounds: z >= sum of literal * lower bound, and likewise from above."""
+    member's bounds: z >= sum of literal * lower bound, and z <= sum of literal * upper bound."""
     ranges = [m.builder.range([(1, member)]) for _, member in chosen]
     for side, sign in ((0, 1), (1, -1)):
         if all(abs(ends[side]) < INFINITY for ends in ranges):

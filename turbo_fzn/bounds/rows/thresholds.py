@@ -1,8 +1,8 @@
 """Comparisons of a variable with constants: the truths of "x <= c".
 
-A single one is a row with a big M, which is weak: three of them on one variable may all be 1/2. Together, or with the
-truths of x = v (encoding.py), they have a hull that is as easy to state. So they are kept until all constraints have
-been read, and `add_thresholds` adds the rows. Where all values of x have a truth,
+A single comparison is a row with a big M, which is weak: three comparisons of one variable may all be 1/2. Together, or
+with the truths of x = v (encoding.py), they have a hull that is as easy to state. So they are kept until all
+constraints have been read, and `add_thresholds` adds the rows. Where all values of x have a truth,
 
     [x <= c] = sum over v <= c of [x = v]
 
@@ -38,7 +38,7 @@ def imply_at_most(m: Linearizer, terms: Terms, literal: Affine) -> None:
 
 
 def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
-    """Keeps a comparison of one variable with a constant between its bounds. Returns whether it is one."""
+    """Keeps a comparison of a variable with a constant between its bounds. Returns whether it has this form."""
     entries, constant = collect(terms)
     if literal.column < 0 or len(entries) != 1:
         return False
@@ -59,7 +59,7 @@ def keep(m: Linearizer, terms: Terms, literal: Affine, both_ways: bool) -> bool:
 
 
 def add_thresholds(m: Linearizer) -> None:
-    """Adds the rows of the comparisons kept, once it is known which values have truths."""
+    """Adds the rows of the comparisons kept; call it when the values with truths are known."""
     for column, literals in m.thresholds.items():
         for first, *others in literals.values():
             for other in others:
@@ -74,7 +74,7 @@ def add_thresholds(m: Linearizer) -> None:
 
 
 def _sum_up_to(m: Linearizer, column: int, limit: int) -> list[tuple[int, Affine]]:
-    """The truths of the values up to a limit, of a column all of whose values have one."""
+    """The truths of the values up to a limit, for a column whose values all have truths."""
     values = m.encoding.all_values(Affine(column, 1, 0))
     assert values is not None
     return [(1, truth) for value, truth in values.items() if value <= limit]
@@ -85,7 +85,7 @@ def _add_chain(m: Linearizer, column: int, chain: list[tuple[int, Affine]]) -> N
     the difference of the two."""
     x, low, high = Affine(column, 1, 0), m.builder.lower[column], m.builder.upper[column]
     limits = [low - 1, *(limit for limit, _ in chain), high]
-    steps = [b - a for a, b in pairwise(limits)]  # one more than literals
+    steps = [b - a for a, b in pairwise(limits)]  # len(literals) + 1 steps
     literals = [literal for _, literal in chain]
     m.builder.add([(1, x), *zip(steps, literals)], low=limits[-2] + 1)
     m.builder.add([(1, x), *zip(steps[1:], literals)], high=high)

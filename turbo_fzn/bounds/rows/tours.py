@@ -52,11 +52,11 @@ class Tour(NamedTuple):
 
     def inequality(self, inside: np.ndarray, weights: np.ndarray) -> list[tuple[int, Affine]]:
         """Terms whose sum is at most 0. With loops, the inequality holds where a node of each side is on the circuit:
-        the one that is most on it at the point."""
+        for each side, the node with the least loop at the point."""
         within = [(1, arc) for (i, j), arc in self.arcs.items() if i != j and inside[i] and inside[j]]
         if not self.loops:
             return [*within, (1 - int(inside.sum()), Affine(-1, 0, 1))]
-        within += [(1, self.loop(int(i))) for i in np.flatnonzero(inside)]  # a node left out has no arc that leaves
+        within += [(1, self.loop(int(i))) for i in np.flatnonzero(inside)]  # a node off the circuit has no outgoing arc
         loops = np.diagonal(weights)
         here, there = (int(np.flatnonzero(side)[np.argmin(loops[side])]) for side in (inside, ~inside))
         on = [(1, negation(self.loop(here))), (1, negation(self.loop(there)))]
@@ -109,7 +109,7 @@ def least_cut(weights: np.ndarray) -> np.ndarray:
 
 
 def _farthest(weights: np.ndarray, alive: np.ndarray) -> tuple[int, int, float]:
-    """The last two nodes of a maximum adjacency order, and the weight between the last one and all others."""
+    """The last two nodes of a maximum adjacency order, and the weight between the last node and all others."""
     left = alive.copy()
     node = before = int(np.flatnonzero(alive)[0])
     ties, cost = np.zeros(len(weights)), 0.0

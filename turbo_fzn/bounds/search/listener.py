@@ -1,4 +1,4 @@
-"""The interface by which the root of a relaxation and its branch and bound see their driver.
+"""The interface through which the root of a relaxation and its branch and bound use their driver.
 
 The driver (thread/relaxation_thread.py) imports them, not the other way round. Bounds and objectives are values of
 sense * objective.
@@ -18,15 +18,15 @@ Store = tuple[np.ndarray, np.ndarray]  # lower and upper bounds
 
 
 class Listener(Protocol):
-    """The part that both need."""
+    """The part used by both the root and branch and bound."""
 
     @property
     def best(self) -> int:
-        """sense * objective of the best solution known, NO_SOLUTION for none. Only better ones are wanted."""
+        """sense * objective of the best solution known, or NO_SOLUTION. Only better solutions are sought."""
         ...
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> Store | None:
-        """The bounds (int64 [columns]) that better solutions in a box have; None where there are none."""
+        """The bounds (int64 [columns]) of better solutions in a box; None where it has no better solution."""
         ...
 
     def offer(self, relaxation: Relaxation, values: np.ndarray) -> None:
@@ -38,7 +38,8 @@ class Listener(Protocol):
         ...
 
     def count_ray(self, is_proof: bool) -> None:
-        """Takes the end of an infeasible linear program: whether its ray proves exactly that nothing is in the box."""
+        """Counts the ray of an infeasible linear program: `is_proof` if it proves exactly that the box has no
+        solution."""
         ...
 
     def wants_reason(self) -> bool:
@@ -49,7 +50,7 @@ class Listener(Protocol):
         self, multipliers: np.ndarray, rows: LinearRows, lower: np.ndarray, upper: np.ndarray, name: str = ""
     ) -> None:
         """Takes multipliers (integers [m]) of these rows, whose sum is an inequality that holds in general; it replaces
-        one with the same name. lower, upper (int64 [columns]): bounds of all better solutions."""
+        the inequality of the same name. lower, upper (int64 [columns]): bounds of all better solutions."""
         ...
 
     def account(self, seconds: float) -> None:
@@ -62,10 +63,10 @@ class Listener(Protocol):
 
 
 class RootListener(Listener, Protocol):
-    """The further part that the root needs, since it loops by itself."""
+    """The part used by the root only, which runs its own loop."""
 
     def is_done(self) -> bool:
-        """Whether the root shall end."""
+        """Whether the root must stop."""
         ...
 
     def now(self) -> float:

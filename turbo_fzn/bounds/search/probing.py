@@ -1,14 +1,15 @@
-"""What each value of a variable implies for all other columns, as cuts.
+"""Probing: the bounds that each value of a variable implies for all other columns, as cuts.
 
-A column z has a bound at the root, and a better one, low_v, once the truth of x = v has been propagated. Of the truths
-of one variable at most one is 1, so
+A column z has a bound at the root, and a better bound, low_v, once the truth of x = v has been propagated. At most one
+truth of a variable is 1, so
 
     z >= low + sum over v of (low_v - low) [x = v]
 
-and likewise from above. Where z is what x costs by way of several constraints (a product of an element and a truth,
-say) none of their rows tells that: each alone has to allow for the other's worst. Probing is as old as presolve
-(Savelsbergh, ORSA Journal on Computing 1994). Here all values of a variable make one row, as good as the hull of z and
-of what x implies. There are too many rows to state all of them, so those that a point violates are made as cuts.
+and the same for upper bounds. Where z is a cost of x through several constraints (a product of an element and a truth,
+say) none of their rows implies this: each alone has to allow for the other's worst case. Probing is as old as presolve
+(Savelsbergh, ORSA Journal on Computing 1994). Here all values of a variable make one row, as strong as the hull of z
+and the bounds that x implies. There are too many rows to add all of them, so the rows that a point violates are added
+as cuts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from turbo_fzn.bounds.search.tuning import TUNING
 
 
 class Implied(NamedTuple):
-    """Rows  sign * z >= base + sum of gains * truths,  one for each of the columns z.
+    """Rows sign * z >= base + sum of gains * truths, a row for each of the columns z.
 
     truths: int64 [k]; columns, base: int64 [m]; gains: int64 [k, m], at least 0; sign: 1 or -1.
     """
@@ -72,9 +73,9 @@ Changes = tuple[np.ndarray, np.ndarray]  # columns in rising order, and by how m
 def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upper: np.ndarray) -> Implications:
     """Probes the truths of each variable within the bounds (int64 [n]) of all better solutions.
 
-    A truth that no better solution has is 0 from then on: `upper` is changed.
+    A truth that is 0 in all better solutions is fixed: `upper` is changed.
     """
-    truths_of: dict[int, dict[int, int]] = {}  # of a column, by value: one truth each, or two of them could be 1
+    truths_of: dict[int, dict[int, int]] = {}  # by column and value: a single truth, or two of them could be 1
     for truth, (column, value) in relaxation.truths.items():
         if lower[truth] < upper[truth]:
             truths_of.setdefault(column, {})[value] = truth
@@ -93,7 +94,7 @@ def probe(relaxation: Relaxation, listener: RootListener, lower: np.ndarray, upp
         raised: dict[int, Changes] = {}
         lowered: dict[int, Changes] = {}
         for truth in truths.values():
-            if is_over():  # a truth that is not tried gains nothing
+            if is_over():  # truths that are not probed give no cuts
                 break
             listener.account(TUNING.probe_estimate_seconds)
             low = lower.copy()
@@ -115,7 +116,7 @@ def changes(now: np.ndarray, before: np.ndarray) -> Changes:
 
 
 def family_of(implied: dict[int, Changes], own: np.ndarray, bounds: np.ndarray, sign: int) -> Iterator[Implied]:
-    """The rows, if there are any, by what each truth implies for sign * z; none of the variable's `own` columns.
+    """The rows, if any, from the bounds of sign * z that each truth implies, without the variable's `own` columns.
 
     bounds: int64 [n], the least values of sign * z."""
     touched = [columns for columns, _ in implied.values()]

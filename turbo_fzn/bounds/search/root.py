@@ -28,9 +28,9 @@ class Root:
         self.program = Program(relaxation, listener.is_done, listener.account)
         self.bound = -NO_SOLUTION
         self.n_cuts = 0
-        self.n_kept = len(self.rows)  # the first rows, which are no cuts or those of a tree
-        self.value = -np.inf  # of the linear program
-        self.proof: tuple[np.ndarray, LinearRows] | None = None  # multipliers of rows: of the last bound
+        self.n_kept = len(self.rows)  # the first rows: rows of the model, or the rows of a tree
+        self.value = -np.inf  # optimum of the linear program
+        self.proof: tuple[np.ndarray, LinearRows] | None = None  # (multipliers, rows) of the last bound
 
     def settle(self) -> Answer | None:
         """Solves the program and publishes the bound it proves. Returns None where it has no optimum or was stopped."""
@@ -55,8 +55,8 @@ class Root:
         return answer
 
     def without_cutoff(self) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds with the objective's end of the model, whatever the best solution is. A first program that asks
-        for a better solution may have no point, and then no duals to fix by and to give to learners."""
+        """The bounds with the objective's end of the model, whatever the best solution is. With a cutoff the first
+        program may be infeasible, and then has no duals for fixing and for learners."""
         box = self.lower.copy(), self.upper.copy()
         objective, side = self.relaxation.objective, int(self.relaxation.sense > 0)
         box[side][objective] = (self.relaxation.lower, self.relaxation.upper)[side][objective]
@@ -98,7 +98,7 @@ class Root:
     def cut(self) -> None:
         """Adds cuts in rounds until none is found, the gain is small or the time is used up.
 
-        They leave again where they close little of the gap, since a tree has to carry them."""
+        They are dropped again where they close little of the gap, since every node of a tree would pay for them."""
         first, own = self.value, self.relaxation.separators
         if self.relaxation.truths and not self.listener.is_done():
             implied = probe(self.relaxation, self.listener, self.lower, self.upper)
@@ -112,7 +112,8 @@ class Root:
     def cut_deeper(self, rows: LinearRows, proved: int) -> None:
         """Adds zero-half cuts, too, at the root of a tree that has these rows and has `proved` this bound.
 
-        They take long and make the program larger, so they stay only where they prove more than the tree has."""
+        They take long and make the program larger, so they are kept only where they prove a better bound than the
+        tree."""
         self.replace(rows)
         self.n_kept = len(rows)
         self.cut_in_rounds(proved, deep=True)
@@ -120,7 +121,7 @@ class Root:
             self.drop_cuts(rows)
 
     def drop_cuts(self, rows: LinearRows) -> None:
-        """Drops all rows but these, which are the first."""
+        """Drops all rows after these, which are the first rows of the program."""
         if len(self.rows) > len(rows):
             self.program.remove(np.arange(len(rows), len(self.rows)))
             self.replace(rows)
@@ -141,7 +142,7 @@ class Root:
             idle = idle + 1 if self.value - before < TUNING.round_gain * max(self.value - first, 1e-6) else 0
 
     def add_cuts(self, answer: Answer, deep: bool) -> bool:
-        """Adds the deepest cuts at the answer's point. Returns whether there were any."""
+        """Adds the deepest cuts at the answer's point. Returns whether it added a cut."""
         cutter = Cutter(self.rows, self.lower, self.upper, answer.values)
         self.listener.account(TUNING.round_estimate_seconds + TUNING.row_estimate_seconds * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, TUNING.tableau_rows)]
@@ -168,7 +169,7 @@ class Root:
             self.replace(self.rows.select(~slack))
 
     def give_reasons(self) -> None:
-        """Passes on the sum of rows that proves the bound, and the cuts that count most in it."""
+        """Passes the sum of rows that proves the bound to learners, and the cuts of largest weight in it."""
         if self.proof is None:
             return
         multipliers, rows = self.proof

@@ -7,7 +7,7 @@ exact integers (`prove`), so rounding cannot make it false. A box is divided at 
 at the linear program's point, else at a factor of the product that the point violates most. The point itself is
 offered: propagation in a small box around it may find a solution.
 
-Bounds of the objective are here those of the store, times the sense: codes where the objective is real.
+Bounds of the objective are here the bounds in the store, times the sense: codes where the objective is real.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all vari
 
 
 class Search(Protocol):
-    """The interface by which the tree sees its driver."""
+    """The interface through which the tree uses its driver."""
 
     best: int  # solutions with a sense * objective below this are wanted
 
@@ -49,14 +49,14 @@ class Search(Protocol):
 
 class SpatialTree:
     """The open boxes of a TNF's root. `bound` is a lower bound of sense * objective in solutions better than the best
-    known; None where there are none."""
+    known; None where no such solution exists."""
 
     def __init__(self, tnf: TNF, search: Search):
         assert tnf.floats is not None
         self.tnf, self.search, self.real = tnf, search, real_variables(tnf)
         self.numbers = itertools.count()
         self.open: list[tuple[int, int, Store]] = []
-        self.enclosed: Store | None = None  # what bounds better solutions
+        self.enclosed: Store | None = None  # bounds of better solutions from linear programs
         self.stuck: int | None = None  # the least bound of boxes that cannot be divided
         self.n_nodes, self.probing = 0, 0.0
         self.envelopes, self.diving = Envelopes(tnf), Envelopes(tnf)
@@ -75,7 +75,7 @@ class SpatialTree:
         return min(bounds, default=None)
 
     def can_rise(self) -> bool:
-        """Whether there is a box to divide that the bound depends on."""
+        """Whether dividing a box can raise the bound."""
         return bool(self.open) and (self.stuck is None or self.open[0][0] < self.stuck)
 
     def is_full(self) -> bool:
@@ -107,7 +107,7 @@ class SpatialTree:
                 self.dive(narrowed, answer.values)
 
     def within(self, store: Store) -> Store:
-        """The part of a box that better solutions are in, as far as linear programs of the root bound it. They do so
+        """The part of a box within the bounds of better solutions from linear programs of the root. They are solved
         once, when a solution is known."""
         if self.enclosed is None and self.search.best < NO_SOLUTION:
             self.enclosed = self.tnf.lower, self.tnf.upper
@@ -123,8 +123,8 @@ class SpatialTree:
         return np.maximum(low, lower), np.minimum(high, upper)
 
     def dive(self, store: Store, values: np.ndarray) -> None:
-        """Seeks a first solution (Achterberg 2007, section 9.2): fixes one fractional integer after the other, the one
-        nearest to an integer first, and solves the linear program each time."""
+        """Seeks a first solution (Achterberg 2007, section 9.2): fixes the fractional integer nearest to an integer,
+        and solves the linear program again, until none is left."""
         while not self.search.is_done():
             lower, upper = store
             apart = np.where(self.real | (lower == upper), np.inf, np.abs(values - np.rint(values)))
@@ -141,7 +141,8 @@ class SpatialTree:
         return None
 
     def fix(self, store: Store, v: int, value: int) -> tuple[Store, np.ndarray] | None:
-        """The narrowed box and its linear program's point where a variable has this value; None where there is none."""
+        """The narrowed box and its linear program's point where a variable has this value; None where the box is empty
+        or the program has no optimum."""
         lower, upper = store[0].copy(), store[1].copy()
         lower[v] = upper[v] = value
         narrowed = self.search.narrow(lower, upper)
@@ -157,7 +158,7 @@ class SpatialTree:
         return solve_reals(cost, *limits(box), rows, self.search.is_done)
 
     def prove(self, rows: Sequence[Row], box: Box, duals: np.ndarray) -> int:
-        """A proved bound of the box, -INFINITY for none."""
+        """A proved bound of the box, or -INFINITY."""
         tnf = self.tnf
         least = prove(rows, {tnf.objective: tnf.sense}, box, duals)
         if least is None:
@@ -165,7 +166,7 @@ class SpatialTree:
         return floats.below(least) if self.real[tnf.objective] else -(-least.numerator // least.denominator)
 
     def divide(self, bound: int, store: Store, box: Box, answer: Answer) -> None:
-        """Pushes two boxes: a variable up to a value, and from it on. A real variable has the value in both."""
+        """Pushes two boxes: x <= value and x > value, or x >= value for a real variable."""
         lower, upper = store
         low, high = np.clip(box.lower, -FAR, FAR), np.clip(box.upper, -FAR, FAR)
         is_point = answer.outcome is Outcome.OPTIMAL and bool(np.all(np.isfinite(answer.values)))

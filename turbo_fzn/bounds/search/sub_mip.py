@@ -1,14 +1,14 @@
 """Integer programs near the best solution, for better ones.
 
-Propagation moves one amount at a time. Where many amounts can only move together, as the coordinates of a layout, a
-search that has found the best order of things is still far from the best places for them. So some truths of the best
-solution stay as they are, and HiGHS solves what is left as an integer program for some seconds (a neighbourhood, as in
-RINS, Danna, Rothberg and Le Pape 2005).
+Propagation changes a single variable at a time. Where many variables can only change together, as the coordinates of a
+layout, a search that has found the best order of objects is still far from their best positions. So some truths of the
+best solution stay fixed, and HiGHS solves the rest as an integer program for some seconds (a neighbourhood, as in RINS,
+Danna, Rothberg and Le Pape 2005).
 
-All truths stay where the solution has new ones. Else a part of them is released, connected by rows, which grows while
-programs are solved in time, and shrinks when they are not. Nothing is proved here: what is found is a point that is
-propagated, and checked as any solution is. One that is none, since the relaxation lacks some constraint, is passed on
-as a suggestion.
+All truths stay fixed where the solution has new truths. Else a part of them is released, connected by rows, which grows
+while programs are solved in time, and shrinks when they are not. Nothing is proved here: each point found is
+propagated, and checked as any solution is. A point that violates a constraint that the relaxation lacks is passed on as
+a suggestion.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class NearListener(RootListener, Protocol):
 
     @property
     def n_found(self) -> int:
-        """How many solutions `narrow` and `offer` have led to."""
+        """The number of solutions found by `narrow` and `offer`."""
         ...
 
     def take_point(self) -> Store | None:
@@ -38,20 +38,20 @@ class NearListener(RootListener, Protocol):
 
 
 class Near:
-    """Programs near solutions. `root` has the relaxation and the bounds of all better solutions, `listener` takes what
-    is found."""
+    """Programs near solutions. `root` has the relaxation and the bounds of all better solutions, `listener` takes the
+    points found."""
 
     def __init__(self, root: Root, listener: NearListener, seed: int = 0):
         self.root, self.relaxation, self.listener = root, root.relaxation, listener
         self.are_truths = (self.relaxation.lower == 0) & (self.relaxation.upper == 1)
         self.random = np.random.default_rng(seed)
         self.part, self.seconds = TUNING.released_part, TUNING.sub_mip_seconds
-        self.kept = np.empty(0, np.int64)  # the truths near which the last program was that released none
-        self.may_keep = True  # the last program released some
-        self.goes_on = False  # the last one released none, and was successful to the end of its time
+        self.kept = np.empty(0, np.int64)  # the truths fixed in the last program that released none
+        self.may_keep = True  # the last program released truths
+        self.goes_on = False  # the last program released none, found a solution and ran out of time
         self.point: Store | None = None
-        self.failures = 0  # in succession
-        self.next = -np.inf  # when to look again
+        self.failures = 0  # looks without a solution, in succession
+        self.next = -np.inf  # time of the next look, in seconds
 
     def is_worth_it(self) -> bool:
         """Whether programs are small enough, and have truths to keep."""
@@ -61,8 +61,8 @@ class Near:
         return self.listener.now() >= self.next
 
     def look_again(self) -> None:
-        """Looks near the newest solution. After looks in vain it rests: for twice as long, then four times, and so
-        on."""
+        """Looks near the newest solution. After the k-th look in succession without a solution it rests for 2^k times
+        the seconds of the look, or `sub_mip_rest` times."""
         self.point = self.listener.take_point() or self.point
         if self.point is None:
             return
@@ -74,7 +74,7 @@ class Near:
 
     def look(self, point: Store) -> bool:
         """Looks for a better solution near a solution (int64 [columns], fixed where its lower and upper bound are
-        equal). Returns whether there was one."""
+        equal). Returns whether it found a solution."""
         possible = (self.root.lower <= point[0]) & (point[0] <= self.root.upper)  # in better solutions
         known = self.are_truths & (point[0] == point[1]) & possible
         truths = np.where(known, point[0], -1)
@@ -112,8 +112,8 @@ class Near:
             self.listener.suggest(values)
 
     def some_of(self, known: np.ndarray) -> np.ndarray:
-        """A part of the known truths and what connects them (bool [columns]): grown from one at random, and from
-        another one where nothing more is connected."""
+        """A part of the known truths with the columns that connect them (bool [columns]): grown from a random truth,
+        and from another random truth where nothing more is connected."""
         wanted = int(np.ceil(self.part * known.sum()))
         chosen = np.zeros(len(known), bool)
         for start in self.random.permutation(np.flatnonzero(known)).tolist():
@@ -126,7 +126,7 @@ class Near:
         return chosen
 
     def grow(self, start: int, known: np.ndarray, wanted: int) -> list[int]:
-        """Columns that are connected with one, in random order, until so many known ones are among them."""
+        """Columns connected to `start`, in random order, until `wanted` known columns are among them."""
         grown: list[int] = []
         edge, seen, count = [start], {start}, 0
         while edge and count < wanted:
@@ -141,7 +141,7 @@ class Near:
         return grown
 
     def connected(self, column: int) -> set[int]:
-        """The columns that share a short row with one."""
+        """The columns that share a short row with `column`, itself included."""
         start, columns, first, rows = self.links
         of_column = rows[first[column] : first[column + 1]].tolist()
         return {near for row in of_column for near in columns[start[row] : start[row + 1]].tolist()}

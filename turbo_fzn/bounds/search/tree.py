@@ -1,12 +1,12 @@
 """Branch and bound over the linear relaxation, every leaf of it proved (prove/certificate.py).
 
-A node is a box of bounds, narrowed by propagation; its bound is that of its certificate. No node is dropped but by one
-that says that nothing in the box is better than the best solution known, or that nothing is in it at all, or by
-propagation. So the least bound of the open nodes is a proved bound on the objective. The node with the least bound is
-next (best first), and which column is divided is chosen by what dividing it has brought (pseudo-costs, Benichou et al.
-1971). Of columns that were hardly divided yet a few are tried first, by some iterations on both sides (reliability
-branching, Achterberg, Koch and Martin 2005). The relaxation's separators, such as those of tours and loads, add cuts at
-nodes, too; these hold in all boxes. Points that are integral are offered as solutions.
+A node is a box of bounds, narrowed by propagation; its bound comes from its certificate. A node is dropped only by
+propagation, or by a certificate that the box has no solution, or none better than the best known. So the least bound of
+the open nodes is a proved bound on the objective. The node with the least bound is next (best first), and the column to
+divide is chosen by the gains of its earlier divisions (pseudo-costs, Benichou et al. 1971). A few columns with few
+divisions are tried first, by some iterations on both sides (reliability branching, Achterberg, Koch and Martin 2005).
+The relaxation's separators, such as tours and loads, add cuts at nodes, too; these hold in all boxes. Points that are
+integral are offered as solutions.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Tree:
 
     @property
     def bound(self) -> int | None:
-        """A lower bound of sense * objective of better solutions; None where there are none."""
+        """A lower bound of sense * objective of better solutions; None where no better solution exists."""
         bounds = [self.open[0][0]] if self.open else []
         bounds += [] if self.least_point is None else [self.least_point]
         return min(bounds, default=None)
 
     def can_rise(self) -> bool:
-        """Whether there is a node to divide that the bound depends on."""
+        """Whether dividing a node can raise the bound."""
         return bool(self.open) and (self.least_point is None or self.open[0][0] < self.least_point)
 
     def is_full(self) -> bool:
@@ -105,12 +105,12 @@ class Tree:
             self.divide(bound, changes, answer, lower, upper)
 
     def give_reason(self, certificate: Certificate | None) -> None:
-        """Passes on what proves the bound of a node, or that nothing is in it."""
+        """Passes the proof of a node's bound, or that it has no solution, to the listener."""
         if certificate is not None and self.listener.wants_reason():
             self.listener.reason(certificate.multipliers, self.certifier.rows, self.lower, self.upper)
 
     def add_cuts(self, answer: Answer) -> bool:
-        """Adds the deepest cuts of the separators at the answer's point. Returns whether there were any."""
+        """Adds the deepest cuts of the separators at the answer's point. Returns whether it added a cut."""
         if (
             answer.outcome is not Outcome.OPTIMAL
             or self.n_cuts >= TUNING.tree_cuts
@@ -136,7 +136,7 @@ class Tree:
         return lower, upper
 
     def certify(self, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> Certificate | None:
-        """The certificate of a bound, or that nothing is in the box where the program is infeasible; None for none."""
+        """The certificate of a bound, or of an empty box where the program is infeasible; None without a proof."""
         is_whole = len(answer.duals) == len(self.certifier.rows)
         if answer.outcome is not Outcome.INFEASIBLE:
             return self.certifier.certify(answer.duals, lower, upper) if is_whole else None
@@ -155,7 +155,7 @@ class Tree:
         return (*node.changes, (columns, lows, highs))
 
     def learn(self, node: Node, answer: Answer) -> None:
-        """Records the gain in the bound, for each unit that the parent's column moved, from dividing it."""
+        """Records the gain in the bound from dividing the parent's column, per unit that the column moved."""
         if node.divided is not None and answer.outcome is Outcome.OPTIMAL:
             column, side, distance, before = node.divided
             self.count(side, column, self.objective(answer) - before, distance)
@@ -167,11 +167,11 @@ class Tree:
             self.counts[side, column] += 1
 
     def probe(self, column: int, values: np.ndarray, before: float, basis: Any) -> None:
-        """Learns from a few iterations on each side of the column, and leaves the program as it was."""
+        """Records the gains of a few iterations on each side of the column, and restores the program."""
         lower, upper = self.program.lower.copy(), self.program.upper.copy()
         below = int(np.floor(values[column]))
         best = self.listener.best
-        most = best - before if best < NO_SOLUTION else max(abs(before), 1.0)  # more is as good as a proof
+        most = best - before if best < NO_SOLUTION else max(abs(before), 1.0)  # a larger gain would close the node
         for side, ends in ((0, upper), (1, lower)):
             end, ends[column] = int(ends[column]), below + side
             self.program.restrict(lower, upper)
@@ -187,7 +187,7 @@ class Tree:
         return self.relaxation.sense * float(answer.values[self.relaxation.objective])
 
     def divide(self, bound: int, changes: tuple, answer: Answer, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Pushes two children: a column up to a value, and above it."""
+        """Pushes two children: column <= value and column > value."""
         if answer.outcome is Outcome.OPTIMAL and np.all(np.isfinite(answer.values)):
             self.listener.suggest(answer.values)
             if is_integral(answer.values):
@@ -212,8 +212,8 @@ class Tree:
     def choose(
         self, values: np.ndarray, lower: np.ndarray, upper: np.ndarray, probe: Callable[[int], None]
     ) -> int | None:
-        """The fractional column of the best expectations that is best after a probe; else the narrowest that is not
-        fixed; None where all are fixed."""
+        """The fractional column with the best score after probes of the most promising columns; else the narrowest
+        column that is not fixed; None where all are fixed."""
         above = values - np.floor(values)
         candidates = np.flatnonzero((above > TUNING.fractional) & (above < 1 - TUNING.fractional) & (lower < upper))
         if len(candidates) == 0:
@@ -237,7 +237,7 @@ class Tree:
 
 
 def _know_nothing(column: int) -> None:
-    """A probe where there is no basis to go on from."""
+    """A probe that does nothing, where there is no basis to continue from."""
 
 
 def is_integral(values: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""The interfaces by which a relaxation propagates boxes of bounds by all rows of the model, and tells what it finds.
+"""The interfaces through which a relaxation propagates boxes of bounds by all rows of the model, and reports solutions.
 
 The driver of the search (run/bounding.py) provides them.
 """
@@ -22,11 +22,11 @@ class Boxes(Protocol):
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """The bounds (int64 [columns], truths included) of the solutions in the box with sense * objective <= most.
 
-        None where none of them is better than one that this call has found, or there are none."""
+        None where the box has no such solution, or none better than a solution found by this call."""
         ...
 
     def take_best(self) -> int | None:
-        """sense * objective of the best solution found since the last call."""
+        """sense * objective of the best solution found since the last call, or None."""
         ...
 
     def has_point(self) -> bool:
@@ -43,7 +43,7 @@ class Boxes(Protocol):
 
     @property
     def learners(self) -> np.ndarray:
-        """The learners' variable of each column (int64 [columns]), -1 for none."""
+        """The learners' variable of each column (int64 [columns]), -1 for a column without a variable."""
         ...
 
     def post(self, reason: Reason, under: int, name: str) -> None:
@@ -59,5 +59,5 @@ class RealBoxes(Protocol):
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None: ...
 
     def offer(self, lower: np.ndarray, upper: np.ndarray, point: np.ndarray, most: int) -> int | None:
-        """sense * objective of a solution near the point (float [n]), None where none is found."""
+        """sense * objective of a solution near the point (float [n]), or None."""
         ...

@@ -1,10 +1,10 @@
 """A thread beside the search that proves bounds of the objective by a relaxation.
 
 It solves the linear program of the root, then adds cuts in rounds while the bound moves, then does branch and bound.
-Beside a large tree, and when no bound is left to prove, it looks for solutions near the best one (sub_mip.py).
-The driver of the search passes it the objective of each better solution, and reads the proved bound. Each better
-solution narrows the bounds of the columns (reduced-cost fixing), so a later proof is about better solutions only. The
-published bound holds for all solutions: it is the lesser of the proved bound and the best objective.
+Beside a large tree, and when no bound is left to prove, it looks for solutions near the best solution (sub_mip.py). The
+driver of the search passes it the objective of each better solution, and reads the proved bound. Each better solution
+narrows the bounds of the columns (reduced-cost fixing), so a later proof is about better solutions only. The published
+bound holds for all solutions: it is the lesser of the proved bound and the best objective.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ log = logging.getLogger("turbo_fzn")
 
 
 def _nothing() -> None:
-    """What a branch and bound without cuts does in between."""
+    """A callback that does nothing: branch and bound without further cuts."""
 
 
 class _Divided(Protocol):
-    """A branch and bound; `bound` is the least bound of its open nodes, None where none is open."""
+    """A branch and bound; `bound` is the least bound of its open nodes, None without open nodes."""
 
     n_nodes: int
-    probing: float  # seconds that it has spent to learn what to divide
+    probing: float  # seconds spent on probes of what to divide
 
     @property
     def bound(self) -> int | None: ...
@@ -63,8 +63,8 @@ _begun: weakref.WeakSet[Bounder] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """Ends the threads before the interpreter ends, which would unwind one in a callback of HiGHS through C++ code:
-    that aborts the process. The command leaves otherwise (process/leaving.py)."""
+    """Ends the threads before the interpreter ends, which would unwind a thread in a callback of HiGHS through C++
+    code: that aborts the process. The command leaves otherwise (process/leaving.py)."""
     last = time.monotonic() + TUNING.last_seconds
     bounders = [bounder for bounder in _begun if bounder.thread.is_alive()]  # none in a child
     for bounder in bounders:
@@ -85,7 +85,7 @@ class Bounder(ABC):
         self.telling = threading.Lock()
         self.stopped = False
         self.n_nodes = self.n_cuts = 0
-        self.n_rays = self.n_refused = 0  # of infeasible programs; those that are no exact proof
+        self.n_rays = self.n_refused = 0  # rays of infeasible programs; rays that are no exact proof
         self.fault: Exception | None = None
         self.thread = threading.Thread(target=self._begin, name="relaxation", daemon=True)
 
@@ -105,14 +105,14 @@ class Bounder(ABC):
             self.best = min(self.best, best)
 
     def stop(self) -> None:
-        """Asks the thread to end; may be called in a signal handler. The thread looks between its steps, a linear
-        program at each iteration, an integer program now and then; an exception thrown into the thread would end the
-        process inside HiGHS's callback."""
+        """Asks the thread to end; may be called in a signal handler. The thread checks the request between its steps, a
+        linear program at each iteration, an integer program now and then; an exception raised in the thread would end
+        the process inside HiGHS's callback."""
         self.stopped = True
 
     def join(self) -> None:
-        """Waits at most `end_seconds`: a linear program does not look at the request before its first iteration."""
-        if self.thread.ident is not None:  # else the search has failed before
+        """Waits at most `end_seconds`: a linear program does not check the request before its first iteration."""
+        if self.thread.ident is not None:  # else the search has failed before the start
             self.thread.join(TUNING.end_seconds)
 
     def _begin(self) -> None:
@@ -139,7 +139,7 @@ class Bounder(ABC):
         """Proves bounds until none is left to prove or the thread is asked to end."""
 
     def stay(self) -> None:
-        """Does what there is to do beside the search when no bound is left to prove: nothing here."""
+        """Works beside the search when no bound is left to prove; does nothing here."""
         return
 
     def run(self, *, stays: bool = False) -> None:
@@ -166,14 +166,14 @@ class Bounder(ABC):
                 at_length()
                 at_length = _nothing
                 self.look_aside()
-                self.divided += self.work_time() - before  # it was no time of nodes
+                self.divided += self.work_time() - before  # this time was not spent on nodes
             tree.step()
             self.rest()
             self.n_nodes = tree.n_nodes
             self.publish(NO_SOLUTION if tree.bound is None else tree.bound)
 
     def look_aside(self) -> None:
-        """Does what there is to do beside a tree that is not small: nothing here."""
+        """Works beside a tree that is not small; does nothing here."""
         return
 
     def rest(self) -> None:
@@ -183,7 +183,7 @@ class Bounder(ABC):
 
     def is_hopeless(self, probing: float) -> bool:
         """Whether the bound rises so slowly that the processor is of more use to the search. Seconds of probes do not
-        count: most fall into the first nodes, and the nodes after these have the use of them."""
+        count, up to a limit: most are spent at the first nodes, for the benefit of the later nodes."""
         seconds = self.work_time() - self.divided - min(probing, TUNING.free_probing_seconds)
         return seconds > TUNING.tree_seconds and self.rises_slowly()
 
@@ -221,7 +221,7 @@ class Beside(Bounder):
     def __init__(self, make: Callable[[], Relaxation | None], boxes: Boxes, share: float = 1):
         super().__init__(share)
         self.make, self.boxes = make, boxes
-        self.suggested = self.reasoned = -np.inf  # when
+        self.suggested = self.reasoned = -np.inf  # times of the last suggestion and reason, in seconds
         self.n_found = 0  # solutions by propagation in boxes
         self.near: Near | None = None
 
@@ -246,7 +246,7 @@ class Beside(Bounder):
         self.say("relaxation ends")
 
     def programs_near(self, root: Root) -> Near | None:
-        """Programs near solutions, unless the relaxation has a small share of the time: one takes seconds."""
+        """Programs near solutions; None unless the relaxation has all of its time, since a program takes seconds."""
         from turbo_fzn.bounds.search.sub_mip import Near
 
         near = Near(root, self)
@@ -276,13 +276,13 @@ class Beside(Bounder):
         return self.boxes.take_point()
 
     def cut_deeper(self, root: Root, tree: Tree) -> None:
-        """Takes time for cuts that the root had none for, since the tree is not a small one."""
-        assert tree.bound is not None  # or it could not rise
+        """Adds cuts that take too long at the root, since the tree has become large."""
+        assert tree.bound is not None  # else `can_rise` would be false
         root.cut_deeper(tree.certifier.rows, tree.bound)
         tree.certifier, tree.lower, tree.upper = root.certifier, root.lower, root.upper
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds of better solutions in a box, None where there are none. Records a solution found on the way."""
+        """The bounds of better solutions in a box, None where it has none. Records a solution found on the way."""
         narrower = self.boxes.narrow(lower, upper, min(self.best - 1, INFINITY))
         found = self.boxes.take_best()
         if found is not None:
@@ -320,7 +320,7 @@ class Beside(Bounder):
 class RealBeside(Bounder):
     """The thread for a TNF with real variables: branch and bound over its boxes (spatial.py).
 
-    Bounds and objectives are those of its store. `tell` takes the least sense * objective that does not improve."""
+    Bounds and objectives are values of its store. `tell` takes the least sense * objective that is no improvement."""
 
     def __init__(self, tnf: TNF, boxes: RealBoxes, share: float = 1):
         super().__init__(share)

@@ -1,9 +1,9 @@
 """The relaxation in turns with a search by one thread, so that runs are reproducible however busy the machine is.
 
-Both have a clock that counts work, as an estimate in seconds. The search works to the end of its turn, and waits there
-until the relaxation has declared that it delivers nothing before a later time. The relaxation works until its clock has
-reached the time that it declared, and waits until the search has reached it too. Then it takes the best solution and
-delivers its results. So no exchange depends on the speed of the machine, and both may work at once.
+Both have a clock that counts work, as an estimate in seconds. The search works to the end of its turn, and waits until
+the relaxation has declared a later time for its next delivery. The relaxation works until its clock has reached the
+declared time, and waits until the search has reached it too. Then it takes the best solution and delivers its results.
+So no exchange depends on the speed of the machine, and both may work at once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class BesideInTurns(Beside):
     # ---- called by the search
 
     def arrive(self, reached: float, best: int) -> None:
-        """The search is at the end of a turn; `best` is sense * objective of its best solution, or NO_SOLUTION."""
+        """Records that the search is at the end of a turn; `best` is sense * objective of its best solution, or
+        NO_SOLUTION."""
         with self.moved:
             self.reached, self.heard = reached, best
             self.moved.notify_all()
