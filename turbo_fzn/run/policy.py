@@ -10,8 +10,8 @@ on the model and the machine:
   failure weights (dom/wdeg: Boussemart et al., ECAI 2004), since there is no order to follow; the other searches
   neighbourhoods and restarts. docs/measurements/free-search.md has the figures.
 * Beside a GPU, threads of the host are learners in free search: all but two, at most 16, since the GPU finds solutions
-sooner than threads, but proves little. A search annotation is followed by one thread there, too. * A single thread is a
-learner, with all roles in turn; if no thread can learn, it searches the tree, unless the
+  sooner than threads, but proves little. A search annotation is followed by one thread there, too.
+* A single thread is a learner, with all roles in turn; if no thread can learn, it searches the tree, unless the
   objective is real: then it restarts, which finds solutions that bound the tree, and also completes the proof.
 * A seed means that runs must be reproducible. So without `-p` or `-f` it implies one thread on a CPU, and the
   relaxation beside it takes counted turns with it (turns.py).

@@ -3,9 +3,9 @@ kept (kernels/search/presolve.h, docs/design/presolve.md).
 
 It works between two fixpoints of the simplifier, on the rows of the first fixpoint.
 
-* All truths are probed: failed literals, bounds that both values have, and truths that imply each other. * Where a
-variable has no bounds, the truths within two rows of it are probed. An if-then-else bounds its result in each of its
-branches, and propagation alone does not find these bounds; but without bounds no block could learn.
+* All truths are probed: failed literals, bounds that both values have, and truths that imply each other.
+* Where a variable has no bounds, the truths within two rows of it are probed. An if-then-else bounds its result in each
+  of its branches, and propagation alone does not find these bounds; but without bounds no block could learn.
 
 Work is counted and not timed, so that runs can be repeated; it ends sooner only after too many seconds, as on a slow
 machine.

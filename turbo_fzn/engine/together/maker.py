@@ -28,7 +28,7 @@ class Maker:
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None
         self.unwanted = threading.Event()
-        self.lock = threading.Lock()  # guards the next two fields
+        self.lock = threading.Lock()  # guards `engine` and `unwanted`
         self.thread = threading.Thread(target=self._run, args=(make,), name="make-engine", daemon=True)
 
     def start(self) -> None:

@@ -9,17 +9,19 @@ Members exchange values that only improve, so their time, order and repetition d
 its values, as soon as it is found; and at intervals the proved bound of the objective and the root bounds of all
 variables. All proofs stay valid:
 
-* Each member begins at the root. The space is searched when a member has searched all of it. If they share a tree,
-  it is searched when the tree is exhausted and all members have published their solutions.
+* Each member begins at the root. The space is searched when a member has searched all of it. If they share a tree, it
+  is searched when the tree is exhausted and all members have published their solutions.
 * Optimisation: a solution is sent to the other members, or to a joining member, only in the call of `poll` that returns
-it. So a member's proof that there is no better solution is about a solution that the caller has. (If solutions lack
-some of their values, no solution is sent, and the search drops solutions that are no improvement.) * A bound of the
-objective that a member has proved holds for all solutions, so for all members. * Root bounds may exclude solutions that
-are no better than the best solution known to the member that proved them. So they are passed on only after a solution
-as good has been returned and sent to all. docs/design/correctness.md has the argument. * Satisfaction: a member finds
-solutions of others again. If all solutions are wanted, repetitions are dropped, since blocks of one engine may repeat
-each other, too (answers.Distinct). * A member that fails is left out from then on. Solutions that it had published are
-returned: the search checks them like all others.
+  it. So a member's proof that there is no better solution is about a solution that the caller has. (If solutions lack
+  some of their values, no solution is sent, and the search drops solutions that are no improvement.)
+* A bound of the objective that a member has proved holds for all solutions, so for all members.
+* Root bounds may exclude solutions that are no better than the best solution known to the member that proved them. So
+  they are passed on only after a solution as good has been returned and sent to all. docs/design/correctness.md has the
+  argument.
+* Satisfaction: a member finds solutions of others again. If all solutions are wanted, repetitions are dropped, since
+  blocks of one engine may repeat each other, too (answers.Distinct).
+* A member that fails is left out from then on. Solutions that it had published are returned: the search checks them
+  like all others.
 """
 
 from __future__ import annotations
