@@ -31,13 +31,13 @@ class Found(NamedTuple):
 
 class Roots(NamedTuple):
     """Root bounds of all variables: `sides` (int64 [2 n]) has for each variable the lower bound and minus the upper
-    one, which only grow. They hold in all solutions with sense * objective below `under`."""
+    bound, which only grow. They hold in all solutions with sense * objective below `under`."""
 
     sides: np.ndarray
     under: int
 
     def joined(self, other: Roots | None) -> Roots:
-        """The tighter of both bounds for each side, with the lesser `under`."""
+        """The tighter of the two bounds for each side, with the lesser `under`."""
         if other is None:
             return self
         return Roots(np.maximum(self.sides, other.sides), min(self.under, other.under))
@@ -45,7 +45,7 @@ class Roots(NamedTuple):
 
 class Inequality(NamedTuple):
     """sum of coefficients * variables <= high (int32 [k], int64 [k]; distinct variables of the TNF), in all solutions
-    with sense * objective below `under`. One with a `name` takes the place of that with the same name."""
+    with sense * objective below `under`. It replaces the inequality with the same `name`, if it has a name."""
 
     variables: np.ndarray
     coefficients: np.ndarray
@@ -58,12 +58,12 @@ class Engine(Protocol):
     """The search of one TNF model.
 
     `start` returns at once. In optimisation the engine searches solutions better than the `incumbent`, which the caller
-    has already, but may return worse ones where the incumbent lacks the values of some variables. `poll` returns the
-    solutions that have arrived since the last call, in optimisation only improving ones (a worse one may follow a
-    better one when two blocks are close). `running` turns False after the last block has left; then one more `poll`
-    empties the ring. `repeats` is whether a solution may be found twice; `complete` is whether the whole space was
-    searched; `name` and `shape` are for statistics. `stop` asks all blocks to leave; `close` frees all resources, after
-    a stop if the engine is running.
+    has already, but may return worse solutions where the incumbent lacks the values of some variables. `poll` returns
+    the solutions that have arrived since the last call, in optimisation only improvements (a worse solution may follow
+    a better solution when two blocks are close). `running` turns False after the last block has left; then one more
+    `poll` empties the ring. `repeats` is whether a solution may be found twice; `complete` is whether the whole space
+    was searched; `name` and `shape` are for statistics. `stop` asks all blocks to leave; `close` frees all resources,
+    after a stop if the engine is running.
     """
 
     @property
@@ -92,17 +92,18 @@ class Engine(Protocol):
 
     @property
     def prover(self) -> str:
-        """The engine and method that have searched the whole space, such as "cpu finder"; empty where none has."""
+        """The engine and method that have searched the whole space, such as "cpu finder"; empty without such an
+        engine."""
         ...
 
     def adopt(self, found: Found) -> None:
-        """Takes a solution that the caller has found itself: only better ones are wanted from now on. An engine may
-        ignore it."""
+        """Takes a solution that the caller has found itself: only better solutions are wanted from now on. An engine
+        may ignore it."""
         ...
 
     def suggest(self, values: np.ndarray) -> None:
-        """Takes values of the TNF's variables (int64 [n], NO_WISH for none) near which good solutions may be; at any
-        time. An engine may ignore them."""
+        """Takes values of the TNF's variables (int64 [n], NO_WISH without a value) near which good solutions may be; at
+        any time. An engine may ignore them."""
         ...
 
     def post(self, row: Inequality) -> None:
@@ -115,14 +116,13 @@ class Engine(Protocol):
         ...
 
     def roots(self) -> Roots | None:
-        """The root bounds that the engine has proved; at any time; None where there are no new ones since the last
-        call."""
+        """The root bounds that the engine has proved, or None without new bounds since the last call; at any time."""
         ...
 
     def tighten(self, roots: Roots) -> None:
-        """Takes root bounds that others have proved, while the engine is running. The caller has a solution with
-        sense * objective of at most `under`; an engine that does not have one as good ignores the bounds, and any
-        engine may ignore them."""
+        """Takes root bounds that others have proved, while the engine is running. The caller has a solution with sense
+        * objective of at most `under`; an engine without such a solution ignores the bounds, and any engine may ignore
+        them."""
         ...
 
     @property
@@ -168,7 +168,7 @@ def depth_statistics(depths: np.ndarray) -> dict[str, int]:
 
 
 def no_books() -> np.ndarray:
-    """What Engine.methods returns where no method was used."""
+    """The result of Engine.methods where no method was used."""
     return np.zeros((len(METHODS), BOOKED), dtype=np.int64)
 
 

@@ -42,7 +42,7 @@ TRACE_RECORD = np.dtype(TraceRecord)
 
 
 class _Tracer:
-    """Reads the records of kernels/search/trace.h; one at a time in a process."""
+    """Reads the records of kernels/search/trace.h; at most one in a process at a time."""
 
     def __init__(self, layout: Layout, compiled: ctypes.CDLL):
         self.compiled = compiled
@@ -67,7 +67,7 @@ class _Tracer:
 
 
 def _first_log(layout: Layout, compiled: ctypes.CDLL) -> Log:
-    """What the learner will log; one at a time in a process."""
+    """The log of the learner; at most one in a process at a time."""
     from turbo_fzn.engine.logged import Log
 
     log = Log(layout.tnf.n_vars, layout.settings.proof)
@@ -120,7 +120,7 @@ class CpuEngine:
         self.problem.common = ctypes.addressof(self.common)
         self.problem.posted_bytes = ROW_BYTES
         self.places = Places(self.memory["posted"]) if "posted" in self.memory else None
-        self.units_read = 0  # version
+        self.units_read = 0  # the last version of the units that was read
         self.ring = Ring(layout, self.memory["ring"], self.library.memory_fence)
         reach = _OwnMemory(self.common, self.memory["inbox"], self.library.memory_fence)
         self.parcels = Parcels(layout, self.memory["outbox"], reach, self.library.memory_fence)
@@ -215,7 +215,7 @@ class CpuEngine:
             self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
 
     def suggest(self, values: np.ndarray) -> None:
-        """Suggests values that learners try first in some of their runs. A mixture of two suggestions does no harm."""
+        """Suggests values that learners try first in some of their runs. A mixture of two suggestions is harmless."""
         self.memory["wishes"][:] = np.where(values == NO_WISH, np.iinfo(self.layout.bound_type).min, values)
         self.common.wished = 1
 
@@ -233,8 +233,8 @@ class CpuEngine:
         self.common.host_bound = max(self.common.host_bound, bound)
 
     def end_turn_at(self, work: int) -> None:
-        """Makes a learner that is the only block wait after this much work in total (learn/search/turns.h); with 0
-        it waits no more."""
+        """Makes a learner that is the only block wait after this much work in total (learn/search/turns.h); with 0 it
+        does not wait again."""
         self.common.turn_end = work
 
     @property
@@ -274,7 +274,7 @@ class CpuEngine:
         return self.tracer.take(most)
 
     def statistics(self) -> dict[str, int]:
-        """The counts of all blocks together; those of blocks at work may lack the last few nodes."""
+        """The counts of all blocks together; counts of running blocks may lack the last few nodes."""
         counted = merge_statistics(self.blocks_statistics, STATISTICS) | subproblem_counts(self.layout, self.common)
         counted |= depth_statistics(self.memory["depths"]) if self.layout.settings.profile else {}
         return counted | merge_statistics(self.learn_statistics, LEARN_STATISTICS)
@@ -286,7 +286,7 @@ class CpuEngine:
         self.stop()
         while running := [
             thread for thread in self.threads if thread.is_alive()
-        ]:  # not those that could not be started
+        ]:  # without threads that could not be started
             self.poll()  # a block may be waiting for room in the ring
             for thread in running:
                 thread.join(0.001)

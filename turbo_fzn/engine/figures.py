@@ -19,7 +19,8 @@ def memory_by_kind(layout: Layout, retires: bool) -> dict[str, int]:
 
 
 def subproblem_counts(layout: Layout, common: Common) -> dict[str, int]:
-    """The numbers of subproblems made, taken, solved and skipped. Each block itself counts those that it gives away."""
+    """The numbers of subproblems made, taken, solved and skipped. Each block counts the subproblems that it gives
+    away."""
     made = 1 << layout.split_bits if layout.settings.split else common.pool_tail
     return {
         "subproblems": made,

@@ -1,14 +1,14 @@
 """The hybrid engine: search on threads of the CPU, propagation in the blocks of a GPU (kernels/hybrid/mailbox.h).
 
-It is the CPU engine, but its threads run no rows: each has a block of one persistent kernel, and asks it for each
+It is the CPU engine, but its threads run no rows: each has a block of one persistent kernel, which computes each
 fixpoint. Stores are on the GPU, with a copy in each thread; messages go through mapped memory of the host. It has only
 the tree search: no neighbourhoods, no learners. It exists for comparison, since C++ Turbo's first persistent kernel was
 used in this way, and it counts the time of its round trips.
 
 A stop is two words of the host's memory, one for the threads and one for the blocks. A thread that reads the stop
-leaves without the answer that it waits for; a block leaves when it next reads the word. So the kernel ends whatever the
-threads are doing. If the kernel fails, the host finds out when it checks whether the kernel is running, and stops the
-threads, which would wait for ever.
+leaves without the answer that it waits for; a block leaves when it next reads the word. So the kernel ends in every
+state of the threads. If the kernel fails, the host detects this when it checks whether the kernel is running, and stops
+the threads, which would wait for ever.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from turbo_fzn.tnf.language import TNF
 
 @lru_cache(maxsize=4)
 def searchers(bits: int, *extra: str) -> ctypes.CDLL:
-    """The library of the searching threads, and of blocks that are threads too in tests (kernels/hybrid.cpp)."""
+    """The library of the searching threads, and in tests of blocks that run as threads (kernels/hybrid.cpp)."""
     return prepared(ctypes.CDLL(str(compiler.hybrid_library(bits, *extra))), extra)
 
 
@@ -62,7 +62,7 @@ def prepared(loaded: ctypes.CDLL, extra: Sequence[str]) -> ctypes.CDLL:
 class _Propagators:
     """The blocks on a GPU, and the memory that they share with the threads: `boxes`, at the threads' address.
 
-    Raises EngineError where there is no GPU, or where it cannot hold that many blocks at once."""
+    Raises EngineError without a GPU, or if the GPU cannot hold that many blocks at once."""
 
     def __init__(self, layout: Layout, device: int):
         self.cuda = driver()
@@ -86,7 +86,7 @@ class _Propagators:
 
     def _shape(self, layout: Layout, registers: dict[bool, int]) -> Shape:
         """The launch shape: all blocks must be on the GPU at once, since each must answer its thread. Raises
-        EngineError where the GPU holds fewer."""
+        EngineError if the GPU holds fewer."""
         settings = layout.settings
         usual = launch_shape(self.here, layout, registers, replace(settings, blocks=0))
         wanted = replace(settings, blocks=0, threads=settings.threads or max(usual.threads, TUNING.hybrid_threads))
@@ -126,14 +126,14 @@ class _Propagators:
         if not self.running:
             return
         self.here.enter()
-        self.running = False  # as a kernel that has failed does not
+        self.running = False  # a kernel that has failed is not running
         self.running = not gpu.has_ended(self.cuda, self.stream)
 
     def stop(self) -> None:
         Common.from_buffer(self.told.data).stop = 1
 
     def close(self) -> None:
-        """Waits for the kernel and frees its memory; no thread may ask any more."""
+        """Waits for the kernel and frees its memory; no thread may send a message any more."""
         self.here.enter()
         with contextlib.suppress(EngineError):
             while self.running:
@@ -142,7 +142,7 @@ class _Propagators:
         gpu.free(self.cuda, self.memory)
         del self.told, self.mail, self.stream
         if threading.current_thread() is not threading.main_thread():
-            contexts.leave()  # it may end now
+            contexts.leave()  # the thread may end now
 
 
 class HybridEngine(CpuEngine):

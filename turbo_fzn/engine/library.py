@@ -24,12 +24,13 @@ log = logging.getLogger("turbo_fzn")
 
 
 def load(bits: int, *extra: str) -> ctypes.CDLL:
-    """Loads the library of the package, or else one that is compiled here. Raises EngineError without a compiler."""
+    """Loads the library of the package, or else a library that is compiled here. Raises EngineError without a
+    compiler."""
     packaged = compiler.packaged_library(bits, *extra)
     if packaged is not None:
         try:
             return ctypes.CDLL(str(packaged))
-        except OSError as error:  # it may be for a newer system than this
+        except OSError as error:  # it may need a newer system than this
             log.info("the engine of the package cannot be loaded: %s", error)
     path = compiler.soonest_cpu_library(bits, *extra)
     try:
@@ -57,7 +58,7 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
 
 
 def check_digest(compiled: str, carried: bytes, floats: bool = False) -> None:
-    """Raises InternalError where kernels were compiled for other structs than those of abi.py."""
+    """Raises InternalError if the kernels were compiled for other structs than abi.py defines."""
     own = digest(floats)
     if carried.decode() != own:
         raise InternalError(f"host and kernels differ: {compiled} is for {carried.decode()}, the host for {own}")
@@ -72,7 +73,7 @@ def check_sums(layout: Layout, problem: Problem) -> None:
 
 
 def float_flags(tnf: TNF) -> tuple[str, ...]:
-    """The compiler flags that the model needs: those of real variables, if it has any."""
+    """The compiler flags that the model needs: the flags for real variables, if it has any."""
     return () if tnf.floats is None else compiler.CPU_FLOAT_FLAGS
 
 

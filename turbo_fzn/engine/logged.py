@@ -17,7 +17,7 @@ WORD = 8  # format: bytes
 
 
 class Log:
-    """The ring, and the file that it is emptied into. The file has no name, and goes with the process."""
+    """The ring, and the file that it is emptied into. The file has no name, and is removed with the process."""
 
     def __init__(self, n_vars: int, limit: int):
         """`limit`: the bytes of the file after which nothing more is logged."""
@@ -44,7 +44,7 @@ class Log:
                 time.sleep(TUNING.log_pause_seconds)
 
     def _take(self) -> bool:
-        """Moves what has been written to the file. Whether there was anything."""
+        """Moves the records written so far to the file. Returns whether there were any."""
         taken, written = self.shared.taken, self.shared.written
         self.fence()
         if taken == written:
@@ -64,16 +64,16 @@ class Log:
         return True
 
     def finish(self) -> None:
-        """Waits for what the learner has written; it has ended. `failure` says whether some of it is missing."""
+        """Waits until all records are moved; the learner has ended. `failure` is set if some of them are missing."""
         self.closing.set()
         self.thread.join()
         try:
             self.file.flush()
-        except OSError as error:  # the last of it did not fit on the disk
+        except OSError as error:  # the last records did not fit on the disk
             self.failure = error
 
     def words(self) -> memoryview:
-        """What was written, as a sequence of numbers."""
+        """The records in the file, as a sequence of numbers."""
         if self.n_bytes == 0:
             return memoryview(b"").cast("q")
         return memoryview(mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)).cast("q")

@@ -1,7 +1,7 @@
 """The host's side of outbox and inbox, by which engines exchange subproblems (kernels/search/parcels.h).
 
-A path is the sequence of decisions that lead to a subproblem from the root, in the form that the kernels write; that of
-the root is empty. All engines of a model use one form, so paths are passed on unchanged.
+A path is the sequence of decisions that lead to a subproblem from the root, in the form that the kernels write; the
+path of the root is empty. All engines of a model use one form, so paths are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Reach(Protocol):
 
 
 class Load(NamedTuple):
-    """The work of an engine: `ready` subproblems in its pool (minus the number of blocks that wait for one), all its
+    """The work of an engine: `ready` subproblems in its pool (minus the number of blocks that wait for work), all its
     open subproblems, and the number of parcels that it has room for."""
 
     ready: int
@@ -56,7 +56,7 @@ class Parcels:
         self.blocks = layout.tree_blocks  # the blocks that send and receive
         self.outbox, self.reach, self.fence = outbox, reach, fence
         self.taken = self.brought = 0
-        self.wanted = self.most = 0  # the word, and the largest value it has had, which a block may have read
+        self.wanted = self.most = 0  # the word `wanted`, and its largest value so far, which a block may have read
 
     def take(self) -> list[Path]:
         """The paths that the engine has sent since the last call."""
@@ -80,7 +80,8 @@ class Parcels:
             self.reach.send_word("wanted", wanted)
 
     def bring(self, paths: Sequence[Path]) -> None:
-        """Gives the engine subproblems, for all of which it must have room; each must fit a parcel."""
+        """Sends subproblems to the engine, which must have room for all of them. Raises InternalError if one does not
+        fit a parcel."""
         if not all(map(self.fits, paths)):
             raise InternalError(f"a subproblem of another engine has more than {self.longest} decisions")
         for path in paths:
@@ -101,8 +102,9 @@ class Parcels:
         return Load(ready, common.outstanding + unfetched, self.slots - unfetched)
 
     def is_dry(self) -> bool:
-        """Whether the engine has no subproblem left and none on the way from it; then it stays so until it is given
-        one. A subproblem is first fetched, then counted, then perhaps sent, so these are checked in this order."""
+        """Whether the engine has no subproblem left and none on the way from it; this stays true until it receives a
+        subproblem. A subproblem is first fetched, then counted, then perhaps sent, so these are checked in this
+        order."""
         return (
             self.reach.common().fetched == 2 * self.brought
             and self.reach.common().outstanding == 0

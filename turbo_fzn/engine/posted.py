@@ -1,7 +1,7 @@
 """The box by which linear rows reach learners while they run (kernels/learn/propagators/posted.h).
 
-It has POSTED_ROWS places. A new row takes a free one, else that of the row which has explained least of late, so that
-learners never propagate more. What a row has explained is halved with each row that arrives.
+It has POSTED_ROWS places. A new row takes a free place, else the place of the row with the fewest recent explanations,
+so that the number of rows is limited. The counts of explanations are halved with each row that arrives.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ def first_postbox() -> np.ndarray:
 
 
 class Places:
-    """The host's view of the places in a box: which row is to go."""
+    """The host's view of the places in a box: it chooses the row to replace."""
 
     def __init__(self, box: np.ndarray):
         first = ctypes.sizeof(Postbox)
         self.records = [Posted.from_buffer(box.data, first + i * ROW_BYTES) for i in range(POSTED_ROWS)]
-        self.seen = [0] * POSTED_ROWS  # of `used`, at the last row that arrived
+        self.seen = [0] * POSTED_ROWS  # `used` of each row when the last row arrived
         self.activity = [0.0] * POSTED_ROWS
         self.arrived = [0] * POSTED_ROWS  # the number of the row at each place, from 1 on
         self.named: dict[str, int] = {}  # the place of each row with a name
         self.n_rows = 0
 
     def take(self, name: str) -> int:
-        """The place for a row that arrives: that of the row with its name, if it has one."""
+        """The place for a row that arrives: the place of the row with the same name, if any."""
         for place, record in enumerate(self.records):
             used = record.used
             self.activity[place] = self.activity[place] / 2 + used - self.seen[place]
@@ -55,7 +55,7 @@ class Places:
 
 def without(row: Inequality, left_out: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Inequality | None:
     """The row without the variables that are left out (bool [n]), each at the end of its bounds where its term is
-    least; None where too little is left of it or its sum may not fit 64 bits."""
+    least; None if too few terms are left or its sum may not fit 64 bits."""
     leave = left_out[row.variables]
     high = row.high
     for variable, value in zip(row.variables[leave].tolist(), row.coefficients[leave].tolist()):

@@ -22,8 +22,8 @@ from turbo_fzn.engine.tuning import TUNING
 class Budget:
     """The work that probing may cost: propagations, and variables that a case changes.
 
-    work: without rewards; reward: more, for each variable of the root that becomes fixed; most_rewards: in total;
-    probe_work: of one case, at most."""
+    work: without rewards; reward: additional work for each variable of the root that becomes fixed; most_rewards: the
+    most rewards in total; probe_work: the most work of one case."""
 
     work: int
     reward: int = 0
@@ -33,11 +33,11 @@ class Budget:
 
 @dataclass
 class Found:
-    """The result of probing: the root's box, None where it has no solution.
+    """The result of probing: the root's box, None if it has no solution.
 
     implied: consequences of literals that are groups alone, and of their opposites (int32 [k, 3]: the literal, another
     variable, an Implied), the first `implied`. n_probes: groups that were probed; n_failed: cases of them without a
-    solution; n_tried: groups that were looked at; work: what is left of it."""
+    solution; n_tried: groups that were visited; work: the remaining work."""
 
     box: Box | None
     implied: np.ndarray
@@ -47,15 +47,15 @@ class Found:
     work: int
 
     def implications(self) -> np.ndarray:
-        """Pairs of literals (int32 [k, 2]), of which the first implies the second."""
+        """Pairs of literals (int32 [k, 2]), the first of which implies the second."""
         literal, variable, kind = self.implied[self.implied[:, 2] <= Implied.TRUE].T
         return np.stack((literal, 2 * variable + kind), axis=1)
 
 
 def equal_truths(propagator: Propagator, n_vars: int, implications: np.ndarray) -> np.ndarray | None:
     """Pairs of truths that have the same value in all solutions (int64 [k, 2]), from pairs of literals of which the
-    first implies the second: those of literals that imply each other, also by way of others. None where a literal and
-    its negation do, so that there is no solution. As few pairs as connect each class."""
+    first implies the second: truths whose literals imply each other, also transitively. None if a literal and its
+    negation do, so that there is no solution. As few pairs as connect each class."""
     component = np.empty(2 * n_vars, np.int32)
     pairs = np.ascontiguousarray(implications, np.int32)
     arguments = 2 * n_vars, len(pairs), pairs.ctypes.data, component.ctypes.data

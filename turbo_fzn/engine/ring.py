@@ -25,13 +25,13 @@ class Ring:
 
     def take(self) -> list[tuple[int, int, str, np.ndarray]]:
         arrived = self._take_from(self.taken % len(self.slots))
-        if arrived and self.taken % len(self.slots) == 0:  # to the end of the ring
+        if arrived and self.taken % len(self.slots) == 0:  # the slots taken reach the end of the ring
             arrived += self._take_from(0)
         self.fence()
         return arrived
 
     def _take_from(self, first: int) -> list[tuple[int, int, str, np.ndarray]]:
-        """What is in the slots from the first one on, up to one that is not complete or to the end of the ring."""
+        """The contents of the next slots, up to an incomplete slot or the end of the ring."""
         sequences = self.slots["head"]["sequence"][first:]
         if sequences[0] != self.taken + 1:
             return []
@@ -46,7 +46,7 @@ class Ring:
 
 
 def _slot(layout: Layout) -> np.dtype:
-    """A slot as NumPy reads it."""
+    """The NumPy dtype of a slot."""
     values = np.dtype((layout.bound_type, (len(layout.exports),)))
     offsets, size = [0, ctypes.sizeof(RingSlot)], layout.ring_slot_bytes
     return np.dtype({"names": ["head", "values"], "formats": [RingSlot, values], "offsets": offsets, "itemsize": size})

@@ -35,8 +35,8 @@ class Stop:
 def propagate(tnf: TNF, stop: Stop | None = None) -> Box | None:
     """The root fixpoint of all rows: (lower, upper), int64 [n]; None when the model is infeasible.
 
-    A stop leaves the bounds where they are, which loses no solution. Raises EngineError for a bound that 64 bits do not
-    hold.
+    A stop leaves the bounds at their current values, which loses no solution. Raises EngineError for a bound beyond 64
+    bits.
     """
     return Propagator(tnf, stop)(tnf.lower, tnf.upper)
 
@@ -55,7 +55,7 @@ class Propagator:
         self.obey(stop or Stop())
 
     def obey(self, stop: Stop) -> None:
-        """Has this stop end what is propagated from now on."""
+        """Sets the stop that ends all further propagation."""
         self.common = stop.common
         self.problem.common = ctypes.addressof(stop.common)
 
@@ -66,7 +66,7 @@ class Propagator:
 
 
 def has_solutions(outcome: int) -> bool:
-    """Whether a box may have solutions, by what propagate_root returns; a stop leaves that open. Raises EngineError."""
+    """Whether a box may have solutions, by the result of propagate_root; True after a stop. Raises EngineError."""
     if outcome == NO_MEMORY:
         raise EngineError("not enough memory for the store")
     if outcome == OVERFLOW:
@@ -84,8 +84,8 @@ def propagate_holes(tnf: TNF, stop: Stop | None = None) -> tuple[np.ndarray, np.
 
 
 def close_holes(layout: Layout, stop: Stop | None = None) -> bool:
-    """Brings the root of a layout to its fixpoint by holes, if it has any. False where that has no solution; then
-    nothing changes, and the search finds none."""
+    """Brings the root of a layout to its fixpoint by holes, if it has any. Returns False if it has no solution; then
+    nothing changes, and the search finds no solution."""
     if layout.holes is None:
         return True
     lower, upper = layout.arrays["root_lower"].copy(), layout.arrays["root_upper"].copy()

@@ -1,9 +1,9 @@
 """Variants of the engines: named alternatives for propagation, storage and division of work.
 
 They exist for comparison, as the journal of C++ Turbo compares the versions of that system
-(docs/measurements/journal.md). The usual build is the one that was fastest. A variant is a set of changes: macros of
-the kernels, whose headers describe the techniques and their sources, and settings of the host (layout.Settings).
-Kernels of a variant are compiled when they are needed, and kept in the cache under their own name.
+(docs/measurements/journal.md). The usual build is the fastest variant. A variant is a set of changes: macros of the
+kernels, whose headers describe the techniques and their sources, and settings of the host (layout.Settings). Kernels of
+a variant are compiled when they are needed, and kept in the cache under their own name.
 
 To add one: docs/design/extending.md.
 """
@@ -19,8 +19,8 @@ from turbo_fzn.options.spellings import no_such
 
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 ENGINES = (CPU, GPU, HYBRID)
-ON_GPU = (GPU, HYBRID)  # where rows run in many lanes
-BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # which engines an --arch may mean
+ON_GPU = (GPU, HYBRID)  # engines whose rows run in many lanes
+BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # the engines that an --arch may use
 DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON, BITSET = "default", "static-split", "unsimplified", "octagon", "bitset"
 BITSETS = "-DBITSETS=1"
 SUMS = "-DWHOLE_SUMS=1"  # of kernels for models whose stores are smaller without inner links (tnf/arrange.py)
@@ -29,10 +29,10 @@ ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shar
 
 @dataclass(frozen=True)
 class Variant:
-    """A variant. `line`: a description. `macros`: of the kernels. `settings`: fields of layout.Settings with their
-    values. `usual`: the engines whose usual build it is. `group`: alternatives of one group exclude each other.
-    `needs`: it must be combined with one of these. `against`: it cannot be combined with these. `only`: the reason why
-    only one engine has it."""
+    """A variant. `line`: a description. `macros`: macros of the kernels. `settings`: fields of layout.Settings with
+    their values. `usual`: the engines whose usual build it is. `group`: alternatives of one group exclude each other.
+    `needs`: variants of which one must be combined with it. `against`: variants that it cannot be combined with.
+    `only`: the reason why only one engine has it."""
 
     name: str
     line: str
@@ -111,7 +111,7 @@ class _Chosen(tuple[Variant, ...]):
     """Variants that can be combined."""
 
     def settings(self, engine: str) -> dict[str, Any]:
-        """The fields of layout.Settings that they set for this engine."""
+        """The fields of layout.Settings that the variants set for this engine."""
         changed = [variant for variant in self if engine in variant.engines and engine not in variant.usual]
         macros = tuple(macro for variant in changed for macro in variant.macros)
         return {"macros": macros, **{name: value for variant in changed for name, value in variant.settings}}
@@ -132,7 +132,7 @@ class _Chosen(tuple[Variant, ...]):
 
 
 def chosen(text: str | None, arch: str) -> _Chosen:
-    """The variants that `text` names, comma-separated, for the engines of `--arch`. Raises UsageError where one does
+    """The variants that `text` names, comma-separated, for the engines of `--arch`. Raises UsageError if a variant does
     not apply to an engine, or two exclude each other."""
     names = list(dict.fromkeys(_named(text)))
     if unknown := [name for name in names if name not in BY_NAME]:
@@ -163,7 +163,7 @@ def _named(text: str | None) -> list[str]:
 
 
 def faults(variants: Sequence[Variant], arch: str) -> Iterator[str]:
-    """The reasons why these cannot be combined, or not on the engines of this `--arch`."""
+    """The reasons why these variants cannot be combined, or not on the engines of this `--arch`."""
     names = [variant.name for variant in variants]
     for variant in variants:
         if missing := [engine for engine in BY_ARCH.get(arch, (arch,)) if engine not in variant.engines]:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def compact(block: np.ndarray) -> np.ndarray:
-    """In 32 bits where that is enough, as it is but for the offsets of very large tables."""
+    """The block in 32 bits if its numbers fit, which fails only for offsets of very large tables."""
     return block.astype(np.int32) if not block.size or np.abs(block).max() < 2**31 else block
 
 

@@ -5,10 +5,10 @@ choices on a store of intervals. `occurrence` and `most_constrained` become a st
 of rows that have a variable.
 
 A variable whose domain has holes has a second variable, the index of its value in the table of its domain. Choices by
-the order or number of values use the index, so that size, median and random values are those of the real domain.
-Choices by the values themselves (the smallest, a split in the middle between two ends) use the value. The regret is
-that of the declared domain: the engines' stores have no holes, so values that are removed from the inside during the
-search still count.
+the order or number of values use the index, so that size, median and random values refer to the real domain. Choices by
+the values themselves (the smallest, a split in the middle between two ends) use the value. The regret refers to the
+declared domain: the engines' stores have no holes, so values that are removed from the inside during the search still
+count.
 
 Unknown annotations are ignored with one warning, since annotations are advice.
 """
@@ -90,7 +90,7 @@ ACCEPTED = {
 @dataclass
 class _Step:
     """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` is
-    false for a default of ours."""
+    false for a default strategy."""
 
     variable_choice: str
     value_choice: str
@@ -168,7 +168,7 @@ def _degrees(tnf: TNF) -> np.ndarray:
 
 
 def plan(goal: Goal, model: Model, scope: Scope, objective: int | None) -> Plan:
-    """The search of the solve item, or a default one."""
+    """The search of the solve item, or a default search."""
     result = Plan()
     for annotation in goal.annotations:
         read_annotation(annotation, scope, result)
@@ -203,7 +203,7 @@ def read_search(annotation: Call, scope: Scope, result: Plan) -> None:
     """Adds `int_search(variables, variable choice, value choice, complete)`; the last argument may be missing.
     `float_search` has a precision after the variables, which is ignored: --float-precision applies to all."""
     kind = SEARCHES[annotation.name]
-    n_choices = 2 if kind == "float" else 1  # the place of the first
+    n_choices = 2 if kind == "float" else 1  # the place of the first choice in the arguments
     if len(annotation.args) not in (n_choices + 2, n_choices + 3):
         raise ModelError(f"{annotation.name} takes {n_choices + 3} arguments, found {len(annotation.args)}")
     try:
@@ -252,7 +252,7 @@ def _default_steps(model: Model, scope: Scope, objective: int | None) -> list[_S
 
 def _default_real_steps(model: Model, declared: list[int], reals: set[int], objective: int | None) -> list[_Step]:
     """The default search of a model with real variables: the integers, then the objective, better half first, then the
-    real ones. With the objective last, each improvement would be no larger than the precision."""
+    real variables. With the objective last, each improvement would be no larger than the precision."""
     steps = [_Step("first_fail", "indomain_min", [v for v in declared if v not in reals], asked=False)]
     if objective is not None:
         minimise = model.goal is not None and model.goal.method == "minimize"

@@ -1,12 +1,12 @@
-"""One budget of rows for a model: which constraints are stated by ternary rows besides a wide row.
+"""A single budget of rows for a model: it decides which constraints are stated by ternary rows besides a wide row.
 
-Such rows cost start-up and memory. The truths of which of two tasks is first are worth learning about, so those that
-must not overlap come first, the smallest ones before others. The truths of cumulatives gain little beside wide rows
-(docs/measurements/presolve.md), but other engines than learners need them: so there are rows for all cumulatives, if
-the budget suffices, or for none.
+Such rows cost start-up time and memory. Learned clauses benefit from the truths of the order of two tasks, so tasks
+that must not overlap come first, the smallest constraints before others. The truths of cumulatives gain little beside
+wide rows (docs/measurements/presolve.md), but other engines than learners need them: so all cumulatives get rows if the
+budget suffices, or none of them.
 
-The constraints wait until everything else has narrowed the domains, which their sizes depend on, and those of one size
-are served together or not at all. So the order of the text does not matter.
+The constraints wait until everything else has narrowed the domains, which their sizes depend on, and constraints of one
+size get rows together or not at all. So the order of the text does not matter.
 """
 
 from __future__ import annotations
@@ -32,6 +32,6 @@ def state_waiting(b: RowBuilder) -> None:
 
 
 def _place_in_line(sized: tuple[int, Choice]) -> tuple[bool, int]:
-    """The place in the order in which constraints get rows; those at one place are served together."""
+    """The place in the order in which constraints get rows; constraints at one place get them together."""
     cells, choice = sized
     return not choice.gains, cells if choice.gains else 0

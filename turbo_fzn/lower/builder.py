@@ -40,20 +40,20 @@ class RowBuilder(Trees):
         super().__init__()
         self.share = share
         self.rows: list[tuple[int, int, int, int]] = []  # (op, x, y, z)
-        self.settled: list[np.ndarray] = []  # the rows before these as columns, int64 [4, k]
-        self.blocks: list[np.ndarray] = []  # the rows after these, in the same form: see bulk.py
+        self.settled: list[np.ndarray] = []  # earlier rows as columns, int64 [4, k]
+        self.blocks: list[np.ndarray] = []  # later rows, in the same form: see bulk.py
         self.tables: list[int] = []
         self.results = [{} for _ in range(N_OPERATORS)]
         self.negated: dict[int, int] = {}  # x -> y for the rows x = (y = 0) with a Boolean y
-        self.opposite: dict[int, int] = {}  # likewise, and y -> x
+        self.opposite: dict[int, int] = {}  # as `negated`, and y -> x
         self.negatives: dict[int, int] = {}  # x -> -x
         self.multiples: dict[int, tuple[int, int]] = {}  # x -> (y, c) for the rows x = y * c with a Boolean y
         self.domains: dict[int, IntSet] = {}  # the domain of a variable with holes, as it was declared
         self.index_of: dict[int, int] = {}  # a variable with holes -> the index of its value
         self.offsets: dict[tuple[int, ...], int] = {}  # a table -> where it begins in `tables`
-        self.plans: dict[tuple, Any] = {}  # what globals/table_plan.py has found out about a table
+        self.plans: dict[tuple, Any] = {}  # the plans of tables (globals/table_plan.py)
         self.wides = WideRows(wanted=share, may_stand_alone=alone)
-        self.rows_of_tables = 0  # of truth values, as globals/table.py has reckoned
+        self.rows_of_tables = 0  # rows of truth values, as globals/table.py estimates
         self.false = self.constant(0)
         self.true = self.constant(1)
 
@@ -129,7 +129,8 @@ class RowBuilder(Trees):
             self.note_product_or_negation(x, op, y, z)
 
     def note_product_or_negation(self, x: int, op: int, y: int, z: int) -> None:
-        """Records that x is a multiple or a negation of a Boolean, if the row x = y op z is one, for later rows."""
+        """Records that x is a multiple or a negation of a Boolean, if the row x = y op z makes it so, for later
+        rows."""
         y, z = (z, y) if self.lower[y] == self.upper[y] else (y, z)
         if self.lower[z] == self.upper[z] and self.is_boolean(y):
             if op == MUL:
@@ -192,7 +193,7 @@ class RowBuilder(Trees):
             if lz == uz == ly or ly == uy == uz:
                 return self.row(EQ, y, z)
             return None
-        if ly == uy:  # from here on the constant, if there is one, is z
+        if ly == uy:  # from here on a constant operand is z
             y, z, ly, uy, lz, uz = z, y, lz, uz, ly, uy
         if lz != uz:
             return None
@@ -259,7 +260,7 @@ class RowBuilder(Trees):
         return True
 
     def mark(self) -> Mark:
-        """How far everything has come."""
+        """The numbers of variables and rows made so far."""
         return Mark(len(self.parent), len(self.rows) + count_rows(self.settled), count_rows(self.blocks))
 
     # Compound expressions
@@ -350,7 +351,7 @@ class RowBuilder(Trees):
             self.rows.clear()
 
     def finish(self, kept: Sequence[int], infeasible: bool = False) -> tuple[TNF, np.ndarray]:
-        """The TNF of the rows, and its variable for each of the builder's (-1 for one that occurs nowhere and is not
+        """The TNF of the rows, and its variable for each of the builder's variables (-1 if it occurs nowhere and is not
         kept)."""
         representative = np.array(self.parent, dtype=np.int64)
         while np.any(representative != representative[representative]):

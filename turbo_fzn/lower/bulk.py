@@ -97,7 +97,7 @@ def bounds(b: RowBuilder, x: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def trees(b: RowBuilder, op: int, leaves: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """For each group the root of a balanced tree over its leaves, -1 for a group without any.
+    """For each group the root of a balanced tree over its leaves, -1 for a group without leaves.
 
     `op` is MIN or MAX of Booleans, or ADD of anything; `group` (0 to n_groups - 1) ascends.
     """
@@ -137,7 +137,7 @@ def _small_trees(b: RowBuilder, op: int, leaves: np.ndarray, group: np.ndarray, 
 
 
 def _add_bounds(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sums of lower (or of upper) bounds; ±INFINITY for none, and for sums beyond it."""
+    """The sums of lower (or of upper) bounds; ±INFINITY without a bound, and for sums beyond it."""
     total = np.where(np.abs(first) == INFINITY, first, np.where(np.abs(second) == INFINITY, second, first + second))
     return np.clip(total, -INFINITY, INFINITY)
 
@@ -163,15 +163,14 @@ def merge(b: RowBuilder, first: np.ndarray, second: np.ndarray) -> None:
 
 
 def shared(b: RowBuilder, op: int, y: int, z: int) -> int:
-    """The variable that equals y op z, one for all constraints that use it: shared truth values propagate between
-    globals."""
+    """The variable that equals y op z, shared by all constraints: shared truth values propagate between globals."""
     known = b.known(op, z, y) if z < y and op in COMMUTATIVE else b.known(op, y, z)
     return b.row(op, y, z) if known is None else known
 
 
 def domain(b: RowBuilder, x: int) -> IntSet:
-    """The values that a variable can have; `are_finite` tells whether they can be listed. Raises Infeasible if none is
-    left, which narrowing of bounds alone does not notice in a domain with holes."""
+    """The values that a variable can have; `are_finite`: whether they can be listed. Raises Infeasible if no value is
+    left, which narrowing of bounds alone does not detect in a domain with holes."""
     x = b.find(x)
     interval = IntSet.interval(b.lower[x], b.upper[x])
     values = b.domains[x] & interval if x in b.domains else interval
@@ -219,7 +218,7 @@ def truths_of_values(b: RowBuilder, x: int, values: Iterable[int]) -> np.ndarray
 
 
 def restrict_to(b: RowBuilder, x: int, values: Iterable[int]) -> None:
-    """States that x has one of these values, without rows for what its domain excludes."""
+    """States that x has one of these values, without rows for values that its domain excludes."""
     allowed = domain(b, x) & (values if isinstance(values, IntSet) else IntSet.of_values(map(int, values)))
     if allowed != domain(b, x):
         b.define_membership(x, allowed)

@@ -7,7 +7,7 @@ drops unused numbers, and so gives the same variables, rows and numbers.
 
 A step (`rows`, `define`, `negative`) treats the usual case only: unfixed operands, or one constant, and nothing to
 fold. A place that needs anything else is *odd*. Nothing is changed before `commit`, and no place depends on a later
-one; so the places before the first odd one can be kept, and the odd one is lowered by itself.
+place; so the places before the first odd place can be kept, and the odd place is lowered by itself.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Columns:
         self.odd |= ~usual
 
     def rows(self, *requests: Request) -> list[Column]:
-        """For each request the variables that equal y op z. No two requests may be for equal expressions."""
+        """For each request the variables that equal y op z. The requests must be for different expressions."""
         slots = np.stack([self.numbers(slot) for slot, *_ in requests], axis=1)
         every = [self.operands(op, y, z) for _, op, y, z in requests]
         keys = np.stack([bulk.keys(operands.y, operands.z) for operands in every], axis=1)
@@ -157,7 +157,7 @@ class Columns:
         self.odd |= np.array([v in negated for v in x.tolist()])
 
     def note_shared(self, found: np.ndarray, numbers: np.ndarray) -> None:
-        """Records which variables are of other places; a place that needs one of a later place is odd."""
+        """Records which variables belong to other places; a place that needs a variable of a later place is odd."""
         others = np.flatnonzero((found >= self.base) & (found != numbers))
         places = (numbers[others] - self.base) // self.width
         self.odd[places[found[others] > numbers[others]]] = True
@@ -237,7 +237,8 @@ class Columns:
     # The end
 
     def commit(self) -> int:
-        """Adds the variables and rows of the places before the first odd one to the builder. Returns their number."""
+        """Adds the variables and rows of the places before the first odd place to the builder. Returns the number of
+        places."""
         for numbers, places in self.shared:
             self.odd[places[self.is_narrowed.reshape(-1)[numbers - self.base]]] = True
         n = int(np.argmax(self.odd)) if self.odd.any() else self.n
@@ -310,7 +311,7 @@ def multiplied(ly: Column, uy: Column, lz: Column, uz: Column) -> tuple[Column, 
 
 
 def _without_neutral(neutral: int, operands: _Operands, found: Column) -> Column:
-    """The other operand where one is neutral, else `found`."""
+    """The other operand where an operand is neutral, else `found`."""
     y, z, ly, uy, lz, uz = operands
     return np.where((ly == neutral) & (uy == neutral), z, np.where((lz == neutral) & (uz == neutral), y, found))
 

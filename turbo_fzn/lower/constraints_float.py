@@ -1,9 +1,9 @@
 """Lowering of the constraints on real variables: comparisons, sums, arithmetic, elements.
 
-The rows are those of docs/design/floats.md. A `<=` or `=` that holds needs no row of floats: LEQ works on codes too,
-and equal variables are merged. One that does not hold needs it, since there are numbers between two codes: `not y <= z`
-allows z to end where y begins. The model's numbers are exact doubles; numbers computed from them here are exact, too,
-or intervals (RowBuilder.real_constant).
+docs/design/floats.md describes the rows. A `<=` or `=` that holds needs no row of floats: LEQ works on codes too, and
+equal variables are merged. A comparison that does not hold needs such a row, since there are numbers between two codes:
+`not y <= z` allows z to end where y begins. The model's numbers are exact doubles; numbers computed from them here are
+exact, too, or intervals (RowBuilder.real_constant).
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def absolute(b: RowBuilder, x: int, y: int) -> None:
 
 
 def extreme(op: int) -> Callable[..., Any]:
-    """r = (m is the least or the greatest member), false when there is none."""
+    """r = (m is the least or the greatest member), false without members."""
 
     def post(b: RowBuilder, m: int, members: Sequence[int], r: int) -> None:
         if not members:

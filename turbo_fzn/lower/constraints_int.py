@@ -75,7 +75,7 @@ def array_maximum(b: RowBuilder, m: int, members: Sequence[int], r: int) -> None
 
 
 def extreme(b: RowBuilder, op: int, m: int, members: Sequence[int], r: int) -> None:
-    """r = (m is the least or greatest member), false when there is none."""
+    """r = (m is the least or greatest member), false without members."""
     if not members:
         b.merge(r, b.false)
     elif b.value(r) == 1:
@@ -147,7 +147,7 @@ def define_element(b: RowBuilder, z: int, i: int, members: Sequence[int], first:
     if all(b.value(v) is not None for v in reached):
         b.restrict(z, min(b.lower[v] for v in reached), max(b.lower[v] for v in reached))
         within = map(b.value, map(b.find, members[low - first : high - first + 1]))
-        values = [b.lower[reached[0]] if value is None else value for value in within]  # none is there for no index
+        values = [b.lower[reached[0]] if value is None else value for value in within]  # empty if no index is possible
         b.wides.elements.append(Element(z, i, values, low))
         return b.define_element(z, i, values, low)
     b.restrict(z, min(b.lower[v] for v in reached), max(b.upper[v] for v in reached))

@@ -1,14 +1,14 @@
-"""Refuses FlatZinc in which a Boolean variable is defined by its own negation, or in the direction that nothing needs.
+"""Refuses FlatZinc in which a Boolean variable is defined by its own negation, or in a direction that no use needs.
 
 MiniZinc 2.6 writes `constraint bool_not(p,p) :: defines_var(p);` for `p <-> not g(x)`, where its library gives g_reif a
-body: the truth of g(x) was to be another variable. As it stands there, such a model has no solution, and its author's
-model may have many. That of `p <-> not p` looks the same, and cannot be told apart. The same constraint without
-`defines_var` is meant, and is lowered as any other.
+body: the truth of g(x) was to be another variable. As written, such a model has no solution, and its author's model may
+have many. The FlatZinc of `p <-> not p` is the same, and cannot be distinguished. The same constraint without
+`defines_var` is intended, and is lowered as any other.
 
 Of `(not (not (p /\\ q))) <- p` it writes, up to 2.10, `bool_clause([],[p,X])` and `bool_clause([],[p,q,X]) ::
 defines_var(X)`, which are true wherever X is false: the direction of the definition that the other clause needs is
-lost, and so are constraints of the model. No definition that is meant looks so, since it would restrict nothing. 2.10
-also writes it of `not (false xor (s superset t))`.
+lost, and so are constraints of the model. No intended definition has this form, since it would restrict nothing. 2.10
+also writes it for `not (false xor (s superset t))`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def clause(positive: Iterable[bool], negative: Iterable[bool]) -> bool:
     return any(positive) or not all(negative)
 
 
-# Of the constraints that can define a variable by its negation: whether they hold.
+# Constraints that can define a variable by its negation: whether they hold for given values.
 MEANINGS: dict[str, Callable[..., bool]] = {
     "bool_not": lambda a, b: a != b,
     "bool_xor": lambda a, b, c=True: (a != b) == c,
@@ -40,7 +40,7 @@ MEANINGS: dict[str, Callable[..., bool]] = {
 
 
 def refuse_wrong_definitions(model: Model) -> None:
-    """Raises ModelError, with its place, where a Boolean variable is defined by its own negation, or in vain."""
+    """Raises ModelError, with its place, where a Boolean variable is defined by its own negation, or without effect."""
     in_one_direction: dict[str, Constraint] = {}
     for constraint in model.constraints:
         for annotation in constraint.annotations:
@@ -54,8 +54,8 @@ def refuse_wrong_definitions(model: Model) -> None:
 
 
 def _refuse_vain_definitions(model: Model, definitions: dict[str, Constraint]) -> None:
-    """Raises ModelError where a clause defines a variable in vain: where all uses, of which there are some beside it,
-    are literals of clauses with the sign that it has there."""
+    """Raises ModelError where a clause defines a variable without effect: where it has other uses, and all are literals
+    of clauses with the same sign as in the definition."""
     signs: defaultdict[object, list[bool | None]] = defaultdict(list)
     for name, sign in _signs(model):
         signs[name].append(sign)
@@ -103,7 +103,7 @@ def _refuse_own_negation(model: Model, constraint: Constraint, defined: list) ->
         if any(holds(*(_value(model, argument, truth) for argument in constraint.args)) for truth in (False, True)):
             return
     except TypeError:
-        return  # its arguments are wrong, which the lowering says
+        return  # its arguments are wrong, which the lowering reports
     raise ModelError(f"`{defined[0]}` is defined by its own negation: {ADVICE}", *model.locate(constraint.position))
 
 
@@ -120,7 +120,7 @@ def _source(model: Model, name: object) -> object:
 
 
 def _value(model: Model, argument: object, truth: bool) -> object:
-    """An argument where each variable has this truth."""
+    """An argument in which each variable is replaced by this truth."""
     if isinstance(argument, Ref) and argument in model.arrays:
         argument = model.arrays[argument].elements
     if isinstance(argument, list):

@@ -1,8 +1,8 @@
-"""Lowers constraints that merge two variables or narrow the domain of one, before any row exists.
+"""Lowers constraints that merge two variables or narrow a domain, before any row exists.
 
-So every later row sees the final domains and representatives. Domains are exact sets here; only when all of them are
-known does a domain with holes become rows. Removed values become a table only where there are many: a few of them in a
-large domain stay rows `0 = (x = value)`.
+So every later row uses the final domains and representatives. Domains are exact sets here; a domain with holes becomes
+rows only when all domains are known. Removed values become a table only where there are many: a few of them in a large
+domain stay rows `0 = (x = value)`.
 
 A handler gets the bound arguments, and returns whether it has stated the whole constraint. table.py maps predicates to
 handlers.
@@ -61,7 +61,7 @@ class Domains:
             known = domains.get(variable)
             if known is None:
                 if values and lower[variable] <= values.lower and values.upper <= upper[variable]:
-                    domains[variable] = values  # as for most
+                    domains[variable] = values  # most variables have one set
                     continue
                 known = IntSet.interval(lower[variable], upper[variable])
             domains[variable] = known & values

@@ -20,8 +20,8 @@ from turbo_fzn.tnf.language import FLOAT_ADD, FLOAT_ASIN, FLOAT_EXP, FLOAT_MUL, 
 LN_2 = "0.693147180559945309417232121458"  # truncated digits
 LN_10 = "2.302585092994045684017991454684"
 HALF_PI = "1.570796326794896619231321691639"
-MOST_FACTORS = 64  # formula: of a power that becomes products
-ROOTS = (1, 2, 4, 8)  # formula: of which a power is made by roots and products
+MOST_FACTORS = 64  # formula: factors of a power that becomes products
+ROOTS = (1, 2, 4, 8)  # formula: denominators of exponents that become roots and products
 
 
 def between(b: RowBuilder, digits: str) -> int:

@@ -1,12 +1,12 @@
 """Elements of constants as wide rows (tnf/wide.py), where the index has truth values.
 
-The ternary row of such an element knows the ends of the index. A value that is lost in the middle says nothing to the
-result, and the result says nothing to it, though other constraints may have a truth value for it: all_different,
-regular, a count, another element. The wide row links the result with these. So it is stated when all other constraints
-have been lowered. Truth values are made for it only where most of an index's values have one.
+The ternary row of such an element uses the bounds of the index. A value that is removed in the middle does not narrow
+the result, nor the reverse, though other constraints may have a truth value for it: all_different, regular, a count,
+another element. The wide row links the result with these. So it is stated when all other constraints have been lowered.
+Missing truth values are made only where most of an index's values have truth values.
 
-Elements of variables are not stated in this way, nor are truth values made for the wide row alone: measured, and they
-gain nothing in the mean (docs/measurements/learning.md).
+Elements of variables are not stated in this way, nor are truth values made for the wide row alone: measurements show no
+gain on average (docs/measurements/learning.md).
 """
 
 from __future__ import annotations

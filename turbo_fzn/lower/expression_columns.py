@@ -2,7 +2,7 @@
 
 The shape of an expression is its code without the values of its integers. It is compiled into steps of columns.py, in
 the order in which expressions.py makes rows, and run by depth: independent operations are one step, so that places find
-shared expressions of others. Shapes with operators that are not in the tables are left to expressions.py.
+shared expressions of others. Shapes with other operators than the tables contain are left to expressions.py.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def split(expression: Expression) -> tuple[Shape, list[int]]:
 
 
 def compiled(shape: Shape, n_args: int) -> Program | None:
-    """The program of a shape, None for one that is left to expressions.py. `n_args` may exceed the operands that the
+    """The program of a shape, or None if it is left to expressions.py. `n_args` may exceed the operands that the
     expression uses."""
     try:
         return Program(shape, n_args)

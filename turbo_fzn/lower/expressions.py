@@ -194,7 +194,7 @@ def constants_of(b: RowBuilder, members: Any) -> tuple[IntSet, list[int]]:
     return IntSet.of_ranges(ranges), others
 
 
-# Operators of two operands; some also take more, or only one.
+# Operators of two operands; some also take more, or a single operand.
 BINARY: dict[str, Callable[[RowBuilder, int, int], int]] = {
     "add": lambda b, x, y: b.find(b.row(ADD, x, y)),
     "sub": difference,

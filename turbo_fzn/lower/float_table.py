@@ -17,7 +17,7 @@ def row_of(op: int) -> Callable[[RowBuilder, int, int], Any]:
     return lambda b, x, y: elementary.unary(b, op, x, y)
 
 
-# Functions of one number: the total ones, and the partial ones.
+# Functions of one number: total functions, and partial functions.
 TOTAL = {
     "abs": real.absolute,
     "exp": row_of(FLOAT_EXP),

@@ -1,8 +1,8 @@
-"""Wide rows (tnf/wide.py) as lowering makes them, and which variables only the rows of such constraints name.
+"""Wide rows (tnf/wide.py) as lowering makes them, and the variables that only the rows of such constraints name.
 
-A constraint is lowered in one go, so what it makes lies between two marks: variables, and rows of both kinds that the
-builder keeps apart. A variable that was made there is inner if every row that names it was made there as well, and if
-nothing was stated of it since. A later constraint that has the same expression may do so without a row: it narrows the
+A constraint is lowered in one step, so its variables, and its rows of both kinds that the builder keeps apart, lie
+between two marks. A variable that was made there is inner if every row that names it was made there as well, and if no
+later constraint restricts it. A later constraint that has the same expression may do so without a row: it narrows the
 bounds, or merges two variables.
 """
 
@@ -20,7 +20,7 @@ from turbo_fzn.tnf.wide import Wide, WideKind
 
 
 class Mark(NamedTuple):
-    """How many variables there were, rows made one by one, and rows made in bulk, which stand behind all of these."""
+    """The numbers of variables, of rows made one by one, and of rows made in bulk, which come after these."""
 
     variables: int
     rows: int
@@ -28,8 +28,8 @@ class Mark(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What was made for a constraint, and the `state` of the variables then: the representative of each, and the bounds
-    of these (int64 [3, k])."""
+    """The variables and rows of a constraint, and the `state` of the variables at that time: the representative of
+    each, and its bounds (int64 [3, k])."""
 
     first: Mark
     last: Mark
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 def span(variables: Variables, first: Mark, last: Mark) -> Span:
-    """What was made between the marks, of which the last one is now."""
+    """The variables and rows made between two marks, the last of which is the current state."""
     found = [variables.find(v) for v in range(first.variables, last.variables)]
     bounds = ([ends[v] for v in found] for ends in (variables.lower, variables.upper))
     return Span(first, last, np.array([found, *bounds], np.int64))
@@ -62,10 +62,9 @@ class Choice(NamedTuple):
 
 
 class WideRows:
-    """The wide rows of a model on its way, over variables as they are numbered then, and the spans of what was made for
-    them. None are kept that are not `wanted`; `may_stand_alone`: a wide row may take the place of ternary rows.
-    `elements` may become wide rows at the end (elements.py), and those that are `waiting` compete for rows
-    (budget.py)."""
+    """The wide rows of a model during lowering, over the builder's variables, and the spans of their constraints. Only
+    `wanted` rows are kept; `may_stand_alone`: a wide row may take the place of ternary rows. `elements` may become wide
+    rows at the end (elements.py), and `waiting` constraints compete for rows (budget.py)."""
 
     def __init__(self, wanted: bool, may_stand_alone: bool):
         self.wanted = wanted
@@ -83,8 +82,8 @@ class WideRows:
         span: Span | None = None,
         alone: bool = False,
     ) -> None:
-        """A constraint that ternary rows say already, but for one that stands `alone`. `span`: where they were made, if
-        all of them were made for it."""
+        """Adds a wide row for a constraint that ternary rows state, unless it stands `alone`. `span`: the span of these
+        rows, if all were made for the constraint."""
         if self.wanted:
             self.rows.append(Wide(kind, np.array(head, np.int64), np.array(groups, np.int64), alone))
             if span is not None:
@@ -98,8 +97,8 @@ def inner_variables(
     representative: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """Which variables (bool [n]) are in a class of inner ones. `rows` are the columns op, x, y, z, of which the
-    first `n_single` were made one by one; `representative` and `bounds` are those of all variables at the end."""
+    """The variables (bool [n]) in a class of inner variables. `rows` are the columns op, x, y, z, of which the first
+    `n_single` were made one by one; `representative` and `bounds` are values of all variables at the end."""
     owner = np.full(len(representative), NOBODY)
     maker = np.full(len(rows[0]), NOBODY)
     for number, (first, last, _) in enumerate(spans):

@@ -1,7 +1,7 @@
 """Interval arithmetic on the host, in exact Python integers that saturate at plus and minus INFINITY.
 
 For each operator there is a function from the bounds of y and z to bounds of `y op z`, the tightest where that is
-cheap. A bound at ±INFINITY means none. Where no result can be stored, both bounds are INFINITY, or both -INFINITY
+cheap. A bound at ±INFINITY is no bound. Where no result can be stored, both bounds are INFINITY, or both -INFINITY
 (`is_beyond`): a contradiction for a variable that is bounded on that side, else a reason to refuse the model. An
 interval with only one end beyond, such as the square of 1.., is no such reason.
 """
@@ -33,7 +33,7 @@ def is_beyond(span: Interval) -> bool:
 
 
 def _widen(bound: int) -> float:
-    """The bound as a number, or plus or minus infinity where it means none."""
+    """The bound as a number, or plus or minus infinity for no bound."""
     return bound if -INFINITY < bound < INFINITY else (inf if bound > 0 else -inf)
 
 

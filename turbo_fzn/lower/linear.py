@@ -67,7 +67,7 @@ def _positive_form(b: RowBuilder, v: int) -> int:
 
 
 def split(b: RowBuilder, terms: Terms) -> tuple[list[int], list[int]]:
-    """The positive terms, and the negative ones with their sign removed."""
+    """The positive terms, and the negative terms with their sign removed."""
     return b.scaled([t for t in terms if t[0] > 0]), b.scaled([(-c, v) for c, v in terms if c < 0])
 
 
@@ -94,7 +94,7 @@ def le(b: RowBuilder, coefficients: Sequence[int], variables: Sequence[int], k: 
 
 
 def _truth_of_le(b: RowBuilder, terms: Terms, k: int) -> bool | None:
-    """Whether sum <= k, if that is decided by a quick test: no terms, or the bounds for a large k; else None."""
+    """Whether sum <= k holds, if a quick test decides it: no terms, or the bounds for a large k; else None."""
     if terms and abs(k) < BOUNDED:
         return None
     least, most = _extent(b, terms)
@@ -150,7 +150,7 @@ def _is_plain_clause(b: RowBuilder, coefficients: Sequence[int], variables: Sequ
 
 
 def _are_plain_literals(b: RowBuilder, variables: Sequence[int]) -> bool:
-    """Whether the variables are distinct unfixed Booleans, all of them representatives and none a negation."""
+    """Whether the variables are distinct unfixed Booleans, all of them representatives, without negations."""
     lower, upper, parent = b.lower, b.upper, b.parent
     for v in variables:
         if lower[v] != 0 or upper[v] != 1 or parent[v] != v:

@@ -1,8 +1,8 @@
 """int_lin_le in columns: many sums whose coefficients have the same signs, as in groups of XCSP3.
 
-The rows are those of linear.py, `le`: products in the order of the terms, the tree of the positive ones, that of the
-negative ones, and their comparison. A place is odd where `le` would make other rows: for terms to be joined or left
-out, negations, clauses, and sums in which trees.py would look for known pairs and may find some.
+The rows are those of linear.py, `le`: products in the order of the terms, the tree of the positive terms, the tree of
+the negative terms, and their comparison. A place is odd where `le` would make other rows: for terms to be joined or
+left out, negations, clauses, and sums in which trees.py would look for known pairs and may find some.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(arguments: Sequence[Any]) -> Shape | None:
-    """The shape of a sum, None for one that is lowered by itself."""
+    """The shape of a sum, or None if it is lowered by itself."""
     if list(map(type, arguments)) != [list, list, int]:
         return None
     coefficients, variables, k = arguments
@@ -100,7 +100,7 @@ class Sum:
 
 
 def tree(c: Columns, leaves: Sequence[Column], slot: int) -> Column | None:
-    """The sum of the leaves, in slots from this one on; see Trees.tree."""
+    """The sum of the leaves, in slots from `slot` on; see Trees.tree."""
     if not leaves:
         return None
     rest, n = list(np.sort(np.stack(leaves), axis=0)), len(leaves)

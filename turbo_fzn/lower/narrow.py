@@ -2,13 +2,13 @@
 any row is made.
 
 A form is chosen by domains: all_different over as many values as variables, an element by the values of its index, a
-time table by the times. A constraint that is lowered later may know more of them, as a `regular` that forbids a value.
-So each constraint that can lose values without rows (`NARROWERS` of table.py, clauses whose literals are all about one
-variable, elements in linear rows: narrow_elements.py) is asked first. The results are intersections, made between
-rounds, so the order of the text does not matter; and they become rows as declared domains do (early.py), so that no
-constraint depends on another's rows.
+time table by the times. A constraint that is lowered later may narrow them further, as a `regular` that forbids a
+value. So each constraint that can remove values without rows (`NARROWERS` of table.py, clauses whose literals all
+compare one variable, elements in linear rows: narrow_elements.py) narrows the domains first. The results are
+intersections, made between rounds, so the order of the text does not matter; and they become rows as declared domains
+do (early.py), so that no constraint depends on another's rows.
 
-They hold in all solutions, whatever is assumed later: a domain only loses values that a constraint forbids.
+They hold in all solutions under any later assumptions: a domain only loses values that a constraint forbids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPARISONS = ("int_eq", "int_ne", "int_le", "int_lt", "set_in")
 ABOUT_ONE = frozenset(name + suffix for name in COMPARISONS for suffix in ("_reif", "_imp"))
 
 Left = Iterator[tuple[int, IntSet]]  # variables, and values that they can have
-Narrower = Callable[..., Left]  # of a builder, whose domains it reads, and the bound arguments of a constraint
+Narrower = Callable[..., Left]  # arguments: a builder, whose domains it reads, and the bound arguments of a constraint
 
 
 class Job(NamedTuple):
@@ -50,7 +50,7 @@ def variables_among(kinds: Sequence[str], arguments: Sequence[Any]) -> list[int]
 
 
 def narrow(domains: Domains, jobs: Sequence[Job]) -> None:
-    """Adds to `domains` what the jobs leave of them. Raises Infeasible."""
+    """Adds to `domains` the values that the jobs leave. Raises Infeasible."""
     b = domains.builder
     _install(domains)
     first: dict[int, IntSet] = {}
@@ -66,7 +66,7 @@ def narrow(domains: Domains, jobs: Sequence[Job]) -> None:
 
 
 def _install(domains: Domains) -> None:
-    """Gives the builder the domains that are declared, whose rows are made later."""
+    """Sets the declared domains of the builder, whose rows are made later."""
     b = domains.builder
     known = domains.common()
     removed: dict[int, set[int]] = {}
@@ -77,7 +77,7 @@ def _install(domains: Domains) -> None:
 
 
 def _round(b: RowBuilder, jobs: Iterable[Job]) -> dict[int, IntSet]:
-    """Asks all jobs once, then narrows the domains. Returns the former domains of the variables with fewer values."""
+    """Runs all jobs once, then narrows the domains. Returns the former domains of the variables that lost values."""
     found: dict[int, IntSet] = {}
     for narrower, arguments, _ in jobs:
         for x, values in narrower(b, *arguments):
@@ -104,8 +104,8 @@ def _keep(b: RowBuilder, x: int, values: IntSet) -> None:
 
 
 def clauses_about_one(model: Model) -> Iterator[tuple[Ref, list[IntSet]]]:
-    """The clauses of two literals or more that all imply a comparison of one variable with a constant: that variable,
-    and for each literal the values that it leaves."""
+    """The clauses of two literals or more, each of which implies a comparison of the same variable with a constant:
+    that variable, and for each literal the values that it leaves."""
     comparisons: dict[Any, Constraint] = {
         one.args[-1]: one for one in model.constraints if one.name in ABOUT_ONE and _is_about_one(one)
     }
@@ -117,7 +117,7 @@ def clauses_about_one(model: Model) -> Iterator[tuple[Ref, list[IntSet]]]:
 
 
 def _about_one(literals: Sequence[Any], comparisons: dict[Any, Constraint]) -> list[Constraint]:
-    """The comparisons that the literals imply, if each does and all are about one variable; else none."""
+    """The comparisons that the literals imply, if each implies a comparison of the same variable; else empty."""
     found: list[Constraint] = []
     for literal in literals:
         comparison = comparisons.get(literal) if type(literal) is Ref else None
@@ -140,7 +140,7 @@ def _variable_of(constraint: Constraint) -> Ref:
 
 
 def _positive_literals(constraint: Constraint, arrays: dict[str, Array]) -> Sequence[Any]:
-    """The literals of a clause that is stated and has no negative ones; none for another."""
+    """The literals of a clause that is stated and has no negative literals; empty for other constraints."""
     literals, other = constraint.args
     if (other is not True) if constraint.name == "array_bool_or" else elements_of(other, arrays):
         return ()
@@ -148,7 +148,7 @@ def _positive_literals(constraint: Constraint, arrays: dict[str, Array]) -> Sequ
 
 
 def elements_of(argument: Any, arrays: dict[str, Array]) -> Sequence[Any]:
-    """The elements of an array, given as such or by its name."""
+    """The elements of an array, given as a list or by its name."""
     if type(argument) is Ref:
         argument = arrays[argument].elements if argument in arrays else ()
     return argument if type(argument) is list else ()

@@ -1,10 +1,10 @@
 """Elements over one index within a linear row, before forms: the arcs of a tour that its time windows forbid.
 
 `arrival[p] >= departure[previous[p]] + distance[previous[p], p]` is a row of two elements. Each alone has the hull of
-its members, so a place that is too late to come from stays in the index's domain, and has its rows. Here the row is
-tried for each value of the index, with the members for that value and the bounds of the other variables. Values for
-which it cannot hold go, and the bounds that the best of the others leaves to the variables of the row hold. The rows
-and maxima that have variables in common with such rows pass bounds on, so that windows reach through them.
+its members, so a predecessor that is too late stays in the index's domain, and gets rows. Here the row is tried for
+each value of the index, with the members for that value and the bounds of the other variables. Values for which it
+cannot hold are removed, and the variables of the row get the weakest bounds that the other values leave. Rows and
+maxima that have variables in common with such rows pass bounds on, so that time windows propagate through them.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Choice(NamedTuple):
 
 
 def element_jobs(model: Model, bind: Callable[[Constraint], Sequence[Any]]) -> list[Job]:
-    """The jobs of rows with two elements over one index, and of what has variables in common with these. `bind` gives
-    the arguments of a constraint as builders know them."""
+    """The jobs of rows with two elements over one index, and of constraints that have variables in common with these.
+    `bind` returns the arguments of a constraint as the builder's variables."""
     found = list(_rows_with_elements(model))
     jobs = [_choosing(bind, row, elements) for row, elements in found]
     if not jobs or sum(len(choice.members) for job in jobs for choice in job.arguments[2]) > TUNING.narrowed_cells:
@@ -59,7 +59,7 @@ def element_jobs(model: Model, bind: Callable[[Constraint], Sequence[Any]]) -> l
 
 
 def _rows_with_elements(model: Model) -> Iterator[tuple[Constraint, list[tuple[int, Constraint]]]]:
-    """Rows and, for each index over which two of their variables are elements, the places of these with the
+    """Rows and, for each index over which two of their variables are elements, the places of these variables with the
     elements."""
     known: dict[Ref, list[Constraint]] = {}
     for one in model.constraints:
@@ -93,7 +93,7 @@ def _refs_of(one: Constraint, model: Model) -> Iterator[Ref]:
 
 
 def row_of(name: str, arguments: Sequence[Any]) -> Row:
-    """The row that a constraint with these bound arguments is."""
+    """The row of a constraint with these bound arguments."""
     if name.startswith("int_lin"):
         coefficients, variables, constant = arguments
         return Row(coefficients, variables, constant, name == "int_lin_eq")
@@ -130,7 +130,7 @@ def _passing(name: str, arguments: Sequence[Any]) -> Job:
 
 
 def _ends(b: RowBuilder, x: int) -> tuple[float, float]:
-    """The bounds of a variable, infinite where it has none."""
+    """The bounds of a variable, infinite where it is unbounded."""
     x = b.find(x)
     low, high = b.lower[x], b.upper[x]
     return (low if low > -INFINITY else -math.inf), (high if high < INFINITY else math.inf)
@@ -146,7 +146,7 @@ def _least(coefficient: int, ends: tuple[float, float]) -> float:
 
 
 def values_left(b: RowBuilder, at: int, row: Row, choices: Sequence[Choice]) -> Left:
-    """What a row leaves, to its variables and to the index that chooses some of them."""
+    """The values that a row leaves to its variables and to the index that chooses some of them."""
     domain = bulk.domain(b, at)
     for choice in choices:
         domain &= IntSet.interval(choice.first, choice.first + len(choice.members) - 1)
@@ -166,7 +166,7 @@ def values_left(b: RowBuilder, at: int, row: Row, choices: Sequence[Choice]) -> 
 
 
 def _chosen(b: RowBuilder, row: Row, choices: Sequence[Choice], value: int) -> dict[int, tuple[float, float]] | None:
-    """The bounds of the variable at each place of a choice if the index has this value; None if there are none."""
+    """The bounds of the variable at each place of a choice if the index has this value, or None."""
     found: dict[int, tuple[float, float]] = {}
     for place, first, members, are_constants in choices:
         member = members[value - first]
@@ -179,7 +179,7 @@ def _chosen(b: RowBuilder, row: Row, choices: Sequence[Choice], value: int) -> d
 
 
 def _rooms(b: RowBuilder, terms: Sequence[tuple[int, int]], most: float) -> Left:
-    """What each variable can have, if the sum of the terms (coefficient, variable) is at most `most`."""
+    """The values of each variable if the sum of the terms (coefficient, variable) is at most `most`."""
     leasts = [_least(c, _ends(b, x)) for c, x in terms]
     total = sum(leasts)
     if math.isinf(total) or math.isinf(most):
@@ -191,7 +191,7 @@ def _rooms(b: RowBuilder, terms: Sequence[tuple[int, int]], most: float) -> Left
 
 
 def bounds_left(b: RowBuilder, row: Row) -> Left:
-    """What a row leaves to its variables."""
+    """The values that a row leaves to its variables."""
     for sign in (1, -1) if row.is_equation else (1,):
         yield from _rooms(b, [(sign * c, x) for c, x in zip(row.coefficients, row.variables)], sign * row.constant)
 

@@ -1,8 +1,8 @@
 """Lowering of x^y = z.
 
 No power exceeds the bounds of z, so each exponent has a largest base. A power that cannot be stored is a contradiction
-on a side where z is bounded, but not where z is unbounded: there z is the sum of the power and a number beyond all that
-can be stored, at which the engine gives up completeness.
+on a side where z is bounded, but not where z is unbounded: there z is the sum of the power and a number beyond all
+bounds of a store, at which the engine gives up completeness.
 
 A fixed exponent becomes repeated squaring, whose intermediate powers are never larger than the result. Any other
 exponent is first made small: for y > 62 only |x| <= 1 is possible, where only the parity of y matters, and for y < 0

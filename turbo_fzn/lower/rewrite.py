@@ -2,10 +2,9 @@
 
 The order of the steps affects the size of the result, never its meaning:
 
-1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables;
-2. aliases and constraints on one variable are lowered (early.py), and domains lose what other constraints forbid
-   (narrow.py);
-3. the other constraints are lowered: clauses and sums after the others, since they replace variables that are known to
+1. every variable is declared, and right-hand sides (`var int: x = y`) merge variables; 2. aliases and constraints on
+one variable are lowered (early.py), and domains lose values that other constraints forbid (narrow.py); 3. the other
+constraints are lowered: clauses and sums after the others, since they replace variables that are known to
    be negations; then globals, since they use bounds, and of these last the ones that compete for rows (budget.py), and
    all_different, since it uses which values the others leave;
 4. the solve item and the output annotations are translated, and the variables are renumbered.
@@ -65,15 +64,15 @@ class Lowered:
 @without_collector()
 def lower(model: Model, share: bool = True, orders: Sequence[Order] = (), alone: bool = False) -> Lowered:
     """The TNF of a model; with `share=False` rows are neither folded nor shared. `orders` are further constraints:
-    pairs of lists of variables' names, the first of which must be lexicographically no greater
-    (symmetry/breaking.py). `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py). Raises
-    ModelError where the model is wrong."""
+    pairs of lists of variables' names, the first of which must be lexicographically no greater (symmetry/breaking.py).
+    `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py). Raises ModelError for an
+    invalid model."""
     refuse_wrong_definitions(model)
     rewriter = Rewriter(model, share, orders, alone)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()
     rewriter.scope.binders.clear()  # they refer to the scope, and would keep the builder and its rows in memory
-    del rewriter.runs, rewriter.forms  # likewise
+    del rewriter.runs, rewriter.forms  # they refer to the scope, too
     return lowered
 
 
@@ -180,7 +179,7 @@ class Rewriter:
             raise self.locate(error, constraint.position) from None
 
     def narrow(self, domains: Domains) -> None:
-        """Narrows the domains by constraints that need no rows for that."""
+        """Narrows the domains by constraints that need no rows to do so."""
         jobs = [self.job(NARROWERS[one.name], one) for one in self.model.constraints if one.name in NARROWERS]
         names = self.scope.variables["int"]
         jobs += [Job(one_of, (names[x], sets), [names[x]]) for x, sets in clauses_about_one(self.model) if x in names]
@@ -199,7 +198,7 @@ class Rewriter:
         return self.rest
 
     def progress(self) -> float:
-        """The share of the work that is done, for another thread: every constraint is seen twice, or once if it is
+        """The share of the work that is done, for another thread: every constraint is visited twice, or once if it is
         lowered early."""
         return (self.n_seen - length_hint(self.rest)) / max(2 * len(self.model.constraints), 1)
 
@@ -301,7 +300,8 @@ class Rewriter:
                 yield Output(array.name, array.kind, ranges, np.array(variables, dtype=np.int64))
 
     def check_array_kind(self, array: Array) -> None:
-        """Checks the kind of an array; an empty one may be of any kind: MiniZinc prints it, and it has no variable."""
+        """Checks the kind of an array; an empty array may be of any kind: MiniZinc prints it, and it has no
+        variable."""
         if array.elements and array.kind not in self.scope.variables:
             raise UnsupportedError(
                 f"`{array.name}`: arrays of {array.kind} variables are not supported by turbo",
@@ -310,14 +310,14 @@ class Rewriter:
 
 
 def _phase_of(name: str) -> int:
-    """When constraints of that name are lowered."""
+    """The rank in the order in which constraints of that name are lowered."""
     if name.startswith(PREFIX):
         return 3 if name == ALL_DIFFERENT else 2
     return 1 if name in LATE else 0
 
 
 def _find_other_form(name: str, n_arguments: int) -> Predicate:
-    """The form of a predicate with that many arguments. Raises ModelError if there is none."""
+    """The form of a predicate with that many arguments. Raises ModelError if it has no such form."""
     predicate = PREDICATES.get(f"{name}/{n_arguments}")
     if predicate is not None:
         return predicate

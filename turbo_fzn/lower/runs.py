@@ -2,7 +2,7 @@
 
 These can be lowered in columns: comparisons (table.py), expressions (expression_columns.py), sums (linear_columns.py),
 and all_different of lists of one length (globals/different.py). All others, short runs, and odd constraints are lowered
-one at a time; both ways make the same rows. Where many are odd, columns would be made in vain, so the length of the
+one at a time; both ways make the same rows. Where many are odd, most of a column would be dropped, so the length of the
 columns is adapted to the number of places kept before.
 """
 
@@ -28,7 +28,7 @@ from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.predicates.table import Form as Signature
 from turbo_fzn.read.model import Constraint, Expression, Ref
 
-NAME, ARGUMENTS = itemgetter(0), itemgetter(1)  # of a constraint
+NAME, ARGUMENTS = itemgetter(0), itemgetter(1)  # fields of a constraint
 LowerOne = Callable[[Constraint], None]
 
 
@@ -69,7 +69,7 @@ SUM = "int_lin_le"
 
 
 def _form_of(constraint: Constraint) -> Form | None:
-    """The form of a constraint, one object for all of its shape; None for one that is lowered by itself."""
+    """The form of a constraint, the same object for all of its shape; None if it is lowered by itself."""
     name, arguments, _, _ = constraint
     if name == EXPRESSION and [type(argument) for argument in arguments] == [Expression, list]:
         if arguments[0].code[-1] not in expressions.STATED:
@@ -128,8 +128,8 @@ class Runs:
         self.scope, self.builder, self.lower_one, self.is_infeasible = scope, scope.builder, lower_one, is_infeasible
 
     def lower(self, constraints: Iterator[Constraint]) -> None:
-        """Lowers all constraints. A long run contains the last constraint of some block, so only the forms of these are
-        looked up."""
+        """Lowers all constraints. A long run contains the last constraint of some block, so only their forms are looked
+        up."""
         form, run = None, []
         while block := list(islice(constraints, TUNING.columns_least)):
             n = _length_of_run(form, block)
@@ -188,7 +188,7 @@ class Runs:
         return [self.numbers(kind, column) for kind, column in zip(form.kinds, operands)]
 
     def numbers(self, kind: str, operands: Sequence[Any]) -> Column:
-        """The variables of operands, up to the first that has no variable or is an error."""
+        """The variables of operands, up to the first operand that has no variable or is an error."""
         names, constants = self.scope.variables[KINDS[kind]], self.builder.constants if kind == "I" else {}
         if set(map(type, operands)) == ONLY_NAMES:
             found = list(map(names.get, operands))

@@ -116,8 +116,8 @@ class Scope:
         return isinstance(value, float) or (isinstance(expression, Ref) and expression in self.variables["float"])
 
     def rename(self, find: Callable[[int], int]) -> None:
-        """Replaces the variable of every name by the representative of its class; arrays of constants stay as they
-        are, since tables are known by them."""
+        """Replaces the variable of every name by the representative of its class; arrays of constants stay unchanged,
+        since tables are identified by them."""
         for names in self.variables.values():
             for name, number in names.items():
                 names[name] = find(number)
@@ -126,7 +126,7 @@ class Scope:
 
     # Expressions
 
-    # The binders treat the commonest arguments, and leave the others to the methods below.
+    # The binders treat the most common arguments, and leave the others to the methods below.
 
     def scalar_binder(self, kind: str) -> Callable[[object], int]:
         names, scalar = self.variables[kind], self.scalar
@@ -174,7 +174,7 @@ class Scope:
     def array(self, kind: str, expression: object) -> list[int]:
         """The TNF variables of an array of variables or parameters; the list must not be modified."""
         if type(expression) is list:
-            if set(map(type, expression)) == ONLY_NAMES:  # as for most
+            if set(map(type, expression)) == ONLY_NAMES:  # the usual case
                 try:
                     return list(map(self.variables[kind].__getitem__, expression))
                 except KeyError:

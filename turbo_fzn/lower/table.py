@@ -3,9 +3,9 @@
 A global constraint is lowered by the module of its family in globals/, which has its own table at its end.
 
 Every function `post` is called with the builder, the bound arguments (by kind, see signature.py), and last the variable
-r that is the relation's truth value. So a row gives three predicates: the plain one (r = true), `_reif` (r is its last
-argument) and `_imp` (its last argument implies r). Functions such as `x + y = z` are written as definitions of their
-result, and `function` turns them into relations.
+r that is the relation's truth value. So a row defines three predicates: the plain form (r = true), `_reif` (r is its
+last argument) and `_imp` (its last argument implies r). Functions such as `x + y = z` are written as definitions of
+their result, and `function` turns them into relations.
 """
 
 from __future__ import annotations

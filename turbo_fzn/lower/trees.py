@@ -25,7 +25,7 @@ class Trees(Variables):
 
     share: bool
     rows: list[tuple[int, int, int, int]]  # (op, x, y, z)
-    results: list[dict[int, int]]  # of each op: (y << KEY_BITS) + z -> x
+    results: list[dict[int, int]]  # for each op: (y << KEY_BITS) + z -> x
 
     @abstractmethod
     def row(self, op: int, y: int, z: int) -> int:
@@ -36,7 +36,7 @@ class Trees(Variables):
         """States x = y op z."""
 
     def scaled(self, terms: Sequence[tuple[int, int]]) -> list[int]:
-        """Variables for c * x, for the terms (c, x); most are known."""
+        """Variables for c * x, for the terms (c, x); most of them exist already."""
         known, products = self.results[MUL] if self.share else {}, []
         for c, x in terms:
             if c != 1:
@@ -121,7 +121,7 @@ class Trees(Variables):
         return made
 
     def pair_known(self, op: int, leaves: list[int], at_most: int) -> None:
-        """Replaces two leaves whose result is known by it, the first pair first, as long as there is one."""
+        """Replaces two leaves whose result is known by this result, the first pair first, while such a pair exists."""
         known = self.results[op]
         if known.keys().isdisjoint([(y << KEY_BITS) + z for y, z in combinations(leaves, 2)]):
             return  # the usual case

@@ -1,7 +1,7 @@
 """The variables of a TNF under construction: their bounds, constants, and classes of equal variables.
 
-Merged variables form classes (union-find). Arguments may be members of a class that are not its representative: their
-bounds may be out of date, that is wider, which is sound.
+Merged variables form classes (union-find). Arguments may be other members of a class than its representative: their
+bounds may be out of date, hence wider, which is sound.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Variables:
         return self.constant(low) if low == high else self.real(low, high)
 
     def real_between(self, low: int, high: int) -> int:
-        """A variable for an unknown constant between two codes, one for each pair of codes."""
+        """A variable for an unknown constant between two codes; each pair of codes has one variable."""
         if low == high:
             return self.constant(low)
         known = self.numbers.get((low, high))
@@ -97,7 +97,8 @@ class Variables:
             raise Infeasible
 
     def merge(self, first: int, second: int) -> None:
-        """Merges the classes of two variables. The representative is a constant if there is one, else the older one."""
+        """Merges the classes of two variables. The representative is a constant if possible, else the older
+        representative."""
         first, second = self.find(first), self.find(second)
         if first == second:
             return

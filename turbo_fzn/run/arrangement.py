@@ -1,7 +1,7 @@
 """The stage between the simplifier and the engine: the order of variables and rows in which a model is searched.
 
-All that counts variables behind it (engines, relaxation, proof, judge) has the numbers of this order; what comes before
-(`--dump-tnf`, what a call of `Model.solve` assumes) has those of the simplifier.
+All later stages (engines, relaxation, proof, judge) number variables in this order; earlier stages (`--dump-tnf`, the
+assumptions of `Model.solve`) use the simplifier's numbers.
 """
 
 from __future__ import annotations

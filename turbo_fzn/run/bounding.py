@@ -1,7 +1,7 @@
 """Connects a search with the linear relaxation (turbo_fzn/bounds), which proves bounds: exchanges solutions and bounds.
 
 The relaxation is of the FlatZinc model, with the bounds of the TNF at its root fixpoint, which hold in all solutions.
-Names that the simplifier has merged are one variable.
+Names that the simplifier has merged are the same variable.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Bounding:
         self.tnf = judge.prepared.tnf
         self.begin(judge, share)
         self.told = self.beside.bound
-        self.best: int | None = None  # of the solutions that the relaxation knows
-        self.latest: Found | None = None  # the best solution that the relaxation has led to
+        self.best: int | None = None  # sense * objective of the best solution passed to the relaxation
+        self.latest: Found | None = None  # the best solution found by the relaxation
 
     def begin(self, judge: Judge, share: float) -> None:
         self.boxes = boxes = EngineBoxes(judge.prepared, judge.exports)
@@ -62,8 +62,8 @@ class Bounding:
         return tnf
 
     def start(self) -> None:
-        """Called when an engine has begun. A further engine gets bound and solutions again: the one before took a box
-        for a solution that was none, and may have rejected later solutions as worse."""
+        """Called when an engine has begun. A further engine gets bound and solutions again: the engine before took an
+        undecided box for a solution, and may have rejected later solutions as worse."""
         self.told = -NO_SOLUTION
         self.best = None
         if self.latest is not None:
@@ -75,18 +75,18 @@ class Bounding:
 
     def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
         """Passes the objective of the best solution to the relaxation, and the proved bound to the engine. Returns the
-        solutions that the relaxation has led to. `arrived` are unchecked solutions of the engine."""
+        solutions found by the relaxation. `arrived` are unchecked solutions of the engine."""
         if best is not None:
             self.beside.tell(self.least_of_no_use(best))
         wishes, self.boxes.wishes = self.boxes.wishes, None
-        rows = emptied(self.boxes.rows)  # first: a row may rest on a solution found before
+        rows = emptied(self.boxes.rows)  # first: a row may depend on a solution found before
         new = emptied(self.boxes.found)
         self.note([*arrived, *new])
         self.hand_over(engine, self.beside.bound, new, wishes, rows)
         return new
 
     def note(self, solutions: list[Found]) -> None:
-        """Passes the best solution so far to the relaxation. It is unchecked, and only says where to look."""
+        """Passes the best solution so far to the relaxation. It is unchecked, and only a hint where to look."""
         for found in solutions:
             if self.best is None or self.tnf.sense * (found.objective - self.best) < 0:
                 self.best, self.boxes.incumbent = found.objective, found
@@ -110,7 +110,7 @@ class Bounding:
         return best is not None and self.told >= self.least_of_no_use(best)
 
     def least_of_no_use(self, best: int) -> int:
-        """The least sense * objective that does not improve on the best solution."""
+        """The least sense * objective that is no improvement on the best solution."""
         return self.tnf.sense * self.tnf.better_than(best) + 1
 
     def statistics(self) -> dict[str, int]:
@@ -166,8 +166,8 @@ class EngineBoxes:
         self.propagator = root.Propagator(self.tnf)
 
     def variables_of_learners(self, n_columns: int) -> np.ndarray:
-        """The variable of the TNF that each column is (int64 [columns]), -1 for none. The truth of x = v is one where a
-        row says so."""
+        """The variable of the TNF that each column is (int64 [columns]), -1 for none. The truth of x = v is a variable
+        where a row defines it."""
         learners, tnf = np.full(n_columns, -1), self.tnf
         learners[self.columns] = self.places
         fixed, equals = tnf.lower == tnf.upper, np.flatnonzero(tnf.op == Op.EQ)
@@ -182,8 +182,8 @@ class EngineBoxes:
         return learners
 
     def excluded_pairs(self) -> np.ndarray:
-        """Pairs of the relaxation's literals (int64 [k, 2]) that exclude each other, by what the presolve has found: a
-        literal and the negation of what it implies."""
+        """Pairs of the relaxation's literals (int64 [k, 2]) that exclude each other by the presolve's implications: a
+        literal and the negation of its implied literal."""
         columns, known = np.full(self.tnf.n_vars + 1, -1), self.learners >= 0
         columns[self.learners[known]] = np.flatnonzero(known)
         variable, value = self.implications >> 1, self.implications & 1
@@ -198,8 +198,8 @@ class EngineBoxes:
         self.rows.append(Inequality(variables, coefficients, reason.high, under, name))
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if there are none
-        that are better than one which is put into `found`."""
+        """The bounds (int64 [columns]) of solutions in the box with sense * objective <= most; None if the box has none
+        better than a solution which this call adds to `found`."""
         if self.propagator is None:
             return lower, upper
         tnf, places = self.tnf, self.places
@@ -224,13 +224,13 @@ class EngineBoxes:
 
     def suggest(self, values: np.ndarray) -> None:
         """Makes a suggestion from a point (float [columns]): its truth values, for each variable with truths the value
-        with the largest one, and the resulting sums and comparisons of the TNF. Other fractional amounts are left
+        of the largest truth, and the resulting sums and comparisons of the TNF. Other fractional values are left
         out."""
         tnf, wishes = self.tnf, np.full(self.tnf.n_vars, NO_WISH)
         wishes[self.places[self.are_small]] = np.rint(values[self.columns[self.are_small]])
         truth, column, value = self.truths[np.argsort(values[self.truths[:, 0]], kind="stable")].T
         likeliest = np.full(len(values), NO_WISH)
-        likeliest[column] = value  # the last one, which has the largest truth
+        likeliest[column] = value  # the last write, of the largest truth, stays
         wished = likeliest[self.columns] != NO_WISH
         wishes[self.places[wished]] = likeliest[self.columns[wished]]
         fixed = tnf.lower == tnf.upper
@@ -249,8 +249,8 @@ class EngineBoxes:
         return best
 
     def is_solved(self, low: np.ndarray, high: np.ndarray) -> bool:
-        """Whether a store at its fixpoint has no solution that is better than those in `found`, into which this puts
-        one: if all columns and the objective are fixed, and all rows hold with the other variables at their least
+        """Whether a store at its fixpoint has no solution better than the solutions in `found`, to which it may add a
+        solution: if all columns and the objective are fixed, and all rows hold with the other variables at their least
         values."""
         if np.any((low < high)[self.deciding]):
             return False
@@ -268,7 +268,7 @@ class EngineBoxes:
         return self.incumbent is not None
 
     def take_point(self) -> Store | None:
-        """The bounds of the columns (int64 [columns]) in the incumbent; None for no new one."""
+        """The bounds of the columns (int64 [columns]) in the incumbent, or None without a new incumbent."""
         found, self.incumbent = self.incumbent, None
         if found is None or self.propagator is None:
             return None
@@ -279,7 +279,7 @@ class EngineBoxes:
             bounds = self.propagator(low, high) if np.all(low <= high) else None
         except EngineError:  # numbers too large for a store
             return None
-        if bounds is None:  # it violates a constraint: the judge rejects it
+        if bounds is None:  # the incumbent violates a constraint: the judge rejects it
             return None
         lower, upper = self.ends[0].copy(), self.ends[1].copy()
         lower[self.columns], upper[self.columns] = (side[self.places] for side in bounds)
@@ -330,7 +330,7 @@ def root_bounds(prepared: Prepared) -> tuple[dict[str, int], np.ndarray, np.ndar
     lower, upper = np.full(len(back.position), -INFINITY), np.full(len(back.position), INFINITY)
     alive = back.position >= 0
     lower[alive], upper[alive] = tnf.lower[back.position[alive]], tnf.upper[back.position[alive]]
-    defined = np.zeros(len(alive), bool)  # by a removed row, so that `value` is not that of a constant
+    defined = np.zeros(len(alive), bool)  # defined by a removed row, so `value` is no constant
     for rows in back.removed:
         defined[rows.x] = True
     constant = ~alive & ~defined

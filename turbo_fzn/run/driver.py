@@ -4,8 +4,8 @@
 
 The first event is the `Prepared` model. Then come a `Solution` for each answer to print, a `Sample` at intervals if a
 report or the caller asks for them, and at last one `Finished` with the outcome. The command (answering.py), the Python
-function (api.py) and the benches process these events, and may stop early. Nothing is left to do behind the last event:
-what follows the answer is done by `Run.conclude`, which `Run.close` calls.
+function (api.py) and the benches process these events, and may stop early. Work after the last event is done by
+`Run.conclude`, which `Run.close` calls.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ class Run:
         self.proving = Proving(self.options)
         self.is_finished = False  # whether the last event is out
         self.sample_seconds = sample_seconds(options)
-        self.parse_seconds: float | None = None  # None where no file was parsed
+        self.parse_seconds: float | None = None  # None if no file was parsed
 
     @cached_property
     def model(self) -> Model | None:
-        """The parsed model, of which constants are no objectives; None of a model in ternary normal form. Raises the
+        """The parsed model, without an objective that is constant; None for a model in ternary normal form. Raises the
         errors of the file or the model."""
         model = self._parsed() if isinstance(self.source, str) else self.source
         several = None if model is None else several_of(model)
         if model is None or several is None or several.goals:
             return model
-        return without_several(model)  # every solution is a best one
+        return without_several(model)  # every solution is a best solution
 
     def _parsed(self) -> Model | None:
         assert isinstance(self.source, str), "a file"
@@ -82,7 +82,7 @@ class Run:
         return model
 
     def several(self) -> Several | None:
-        """The objectives that the options or the model ask for, if these are several. Raises UsageError, and the errors
+        """The objectives that the options or the model ask for, if there are several. Raises UsageError, and the errors
         of the file or the model."""
         options = self.options
         if options.lexicographic is not None and options.front is not None:
@@ -113,7 +113,7 @@ class Run:
         return settle_root(Prepared(tnf), self.interrupt)
 
     def events(self) -> Generator[Event, None, None]:
-        """The events described above. Prepares the model unless `prepare` has; behind the first event, the model is
+        """The events described above. Prepares the model unless `prepare` has; after the first event, the model is
         arranged, and the search begins."""
         prepared = self.prepared or self.prepare()
         yield prepared
@@ -125,13 +125,13 @@ class Run:
             yield event
 
     def dump(self, prepared: Prepared, path: str) -> None:
-        """Writes the prepared model to a file, where that is wanted instead of a search."""
+        """Writes the prepared model to a file, if the options ask for this instead of a search."""
         write_file(prepared.tnf, path)
         self.proving.give_up("--dump-tnf writes the model instead of searching")
 
     def conclude(self) -> None:
-        """Does what follows the answer: writes the proof of a search that has finished, or says why there is none.
-        A search that was left before leaves no file of a proof."""
+        """Writes the proof of a search that has finished, or warns why there is none. A search that was abandoned
+        leaves no file of a proof."""
         if self.is_finished and self.search is not None:
             self.proving.end(self.search.engine, self.interrupt)
         else:

@@ -1,7 +1,7 @@
 """Makes the engines of a search by its decision (policy.py), and the relaxation beside them.
 
-`make_engine` has a row in MAKERS for each combination of engines. With `--arch auto` the GPU, if there is one, joins
-the search of the CPU as soon as it is ready. Other ranks take part, each with a team.
+`make_engine` has a row in MAKERS for each combination of engines. With `--arch auto` a GPU joins the search of the CPU
+as soon as it is ready. Other ranks take part, each with a team.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def ordered(tnf: TNF, decision: Decision) -> TNF:
 
 
 def cpu_settings(decision: Decision, options: Options) -> Settings:
-    """`--memory` is for all learners together."""
+    """The settings of the CPU engine; `--memory` is divided equally among the learners."""
     learners, memory = decision.learners, learners_bytes(options)
     return Settings(
         blocks=decision.threads,
@@ -151,7 +151,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
 
 
 def learners_bytes(options: Options) -> int | None:
-    """The memory of all learners together; None where they share the machine's."""
+    """The memory of all learners together; None where they share the machine's memory."""
     if options.memory is not None:
         return options.memory << 20
     limit = options.memory_bytes()
@@ -159,8 +159,8 @@ def learners_bytes(options: Options) -> int | None:
 
 
 def warn_of_memory(tnf: TNF, options: Options, decision: Decision) -> None:
-    """Says what may help a search that has ended by itself, and is not complete: learners leave it where they have too
-    little memory, and of some models they alone know all constraints."""
+    """Warns how to help a search that has ended by itself, and is not complete: learners leave it where they have too
+    little memory, and for some models only learners know all constraints."""
     if not tnf.needs_learners:
         return
     ways = ["--learn off, which states all constraints by rows"]
@@ -201,7 +201,7 @@ def _all_ranks(job: Job, decision: Decision) -> Engine:
 
 
 def team(first: Engine | list[Engine], tnf: TNF, *joining: Callable[[], Engine]) -> Team:
-    """A team of engines for a search of this TNF; `joining` make engines that are not there yet."""
+    """A team of engines for a search of this TNF; `joining` make the engines that join later."""
     from turbo_fzn.engine.together.team import Team  # only here: most runs have one engine
 
     return Team(first, joining, tnf.sense)
@@ -235,8 +235,8 @@ def own_team(job: Job, decision: Decision) -> Team:
 
 
 def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) -> list[Engine]:
-    """The engines of this rank's share of the host's GPUs; if it sees only one GPU, as with some launchers, of that
-    one."""
+    """The engines of this rank's share of the host's GPUs; if it sees only one GPU, as with some launchers, the engine
+    of that GPU."""
     from turbo_fzn.engine.together import fleet
 
     try:
@@ -256,7 +256,7 @@ def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) 
 
 
 def begin_bounding(judge: Judge, decision: Decision) -> Bounding | None:
-    """The relaxation beside the search; None without one, such as for a model that was not read from FlatZinc."""
+    """The relaxation beside the search, or None, as for a model that was not read from FlatZinc."""
     if judge.prepared.model is None or decision.relaxation is None:
         return None
     from turbo_fzn.run.bounding import Bounding

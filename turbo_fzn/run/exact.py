@@ -1,10 +1,10 @@
 """Points of a box that satisfy a model as its author reads it: every `<`, `<=` and `!=` between the printed numbers.
 
 A box within the precision may have corners where x < y fails, and they have the fewest digits. So the linear relations
-of the FlatZinc are stated once more, as they stand with the integers of the solution; and if the simple point misses
+of the FlatZinc are stated once more, as they stand with the integers of the solution; and if the simple point violates
 some of them, a linear program looks for a point of the box that is as far as possible inside of all, as parts of the
 box's widths. It only suggests: the numbers that are printed are compared in fractions. Equations are kept where that is
-possible, to the last places of the doubles; what they miss by rounding is no reason to say anything.
+possible, to the last places of the doubles; their rounding errors are not reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EQUATIONS = {"float_plus": (1, 1, -1), "int2float": (1, -1), "bool2float": (1, -
 
 
 class Relation(NamedTuple):
-    """The sum of value * variable (those of a point) is less than a bound, or what `kind` says."""
+    """The sum of value * variable (at a point) is less than a bound, or in another relation to it, by `kind`."""
 
     entries: dict[int, Fraction]
     kind: str
@@ -45,7 +45,7 @@ class Relation(NamedTuple):
 
 
 class Reader:
-    """The linear relations of a model at a solution. `values` are those of all names; those with a `place` are
+    """The linear relations of a model at a solution. `values` maps all names to values; names with a `place` are
     variables of a point."""
 
     def __init__(self, reals: RealConstraints, values: Mapping[str, float], place: Mapping[str, int]):
@@ -63,7 +63,7 @@ class Reader:
                 yield self.relation(*stated, truth)
 
     def terms(self, name: str, args: list[Any]) -> tuple[str, list[tuple[float, Any]], float] | None:
-        """(kind, terms, bound) of a linear constraint, None for others. A term is a coefficient and its operand."""
+        """(kind, terms, bound) of a linear constraint, or None. A term is a coefficient and its operand."""
         if name in COMPARISONS:
             return COMPARISONS[name], [(1, args[0]), (-1, args[1])], 0.0
         if name in EQUATIONS:
@@ -100,7 +100,7 @@ def missed(relations: Iterable[Relation], point: np.ndarray) -> list[Relation]:
 
 class Shape(NamedTuple):
     """A way to state the relations as a linear program: whether equations are kept, whether `<=` has a distance like
-    `<`, whether of numbers that differ the later one is greater, and the part of the distance that may be lost for
+    `<`, whether `!=` is stated as "the later number is greater", and the part of the distance that may be lost for
     fewer digits."""
 
     equations: bool
@@ -117,8 +117,8 @@ SHAPES = [
 def find_exact(
     relations: list[Relation], simple: np.ndarray, low: np.ndarray, high: np.ndarray, by_program: bool = True
 ) -> np.ndarray | None:
-    """A point (float64 [n]) between `low` and `high` at which all inequalities hold exactly: the simple one if it does,
-    else one by a linear program; None where none is found."""
+    """A point (float64 [n]) between `low` and `high` at which all inequalities hold exactly: `simple` if they hold
+    there, else a point by a linear program, or None."""
     if not missed(relations, simple):
         return simple
     if not by_program or len(relations) > TUNING.relations:
@@ -131,7 +131,7 @@ def find_exact(
 
 
 def inner_point(relations: list[Relation], low: np.ndarray, high: np.ndarray, shape: Shape) -> np.ndarray | None:
-    """A point of the box that a linear program suggests, as far as possible inside of all inequalities; None for none.
+    """A point of the box that a linear program suggests, as far as possible inside of all inequalities, or None.
 
     Its variables are the places between the two ends of each interval, from 0 to 1, and the distance."""
     from turbo_fzn.bounds.lp.highs import Outcome, solve_reals  # only here: most points need no program
@@ -146,7 +146,7 @@ def inner_point(relations: list[Relation], low: np.ndarray, high: np.ndarray, sh
     *places, distance = np.clip(answer.values, 0, 1).tolist()
     reach = shape.part * distance * width
     for row in rows:
-        if n not in row.entries:  # it may be lost by any step
+        if n not in row.entries:  # a row without distance may fail after any step
             reach[list(row.entries)] = 0
     point = np.clip(low + width * np.array(places), low, high)
     for v in np.flatnonzero(reach > 0).tolist():

@@ -1,5 +1,5 @@
 """Calls into the kernels that a signal or a time limit stops: they run in a thread, so that a signal handler of the
-main thread can run meanwhile.
+main thread can run at any time.
 """
 
 from __future__ import annotations

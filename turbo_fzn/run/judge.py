@@ -1,8 +1,8 @@
 """Checks the solutions of engines against the original FlatZinc, and converts them to values of the output items.
 
-A solution of an engine is one of the simplified TNF. Its values are converted to those of the FlatZinc variables, and
-evaluated there (check/checker.py). Solutions that arrive together are checked together: for easy models and `-a` the
-check is most of the work.
+A solution of an engine is a solution of the simplified TNF. Its values are converted to those of the FlatZinc
+variables, and evaluated there (check/checker.py). Solutions that arrive together are checked together: for easy models
+and `-a` the check is most of the work.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ log = logging.getLogger("turbo_fzn")
 
 
 class Judge:
-    """Checks solutions. `exports` (int32) are the variables whose values it needs of each solution, `places` the places
-    of the output among them, `kind` the type of NumPy that holds the values of those."""
+    """Checks solutions. `exports` (int32) are the variables whose values it needs from each solution, `places` the
+    places of the output among them, `kind` the NumPy type for the output's values."""
 
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
@@ -40,11 +40,11 @@ class Judge:
         self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
-        self.inexact = 0  # solutions that are only some within the precision
-        self.undecided = 0  # boxes that may contain a solution, but are none within the precision
+        self.inexact = 0  # solutions that hold only within the precision
+        self.undecided = 0  # boxes that may contain a solution, but are no solution within the precision
         place = np.zeros(prepared.tnf.n_vars, np.int64)
         place[self.exports] = np.arange(len(self.exports))
-        if self.floats:  # the upper bounds follow the lower ones of all variables
+        if self.floats:  # the upper bounds of all variables follow the lower bounds
             self.exports = np.concatenate((self.exports, self.exports + np.int32(prepared.tnf.n_vars)))
         every = [place[item.variables] for item in prepared.tnf.outputs]
         self.items = [(item, _quick(positions)) for item, positions in zip(prepared.tnf.outputs, every)]
@@ -61,7 +61,7 @@ class Judge:
 
     def _exports(self) -> np.ndarray:
         """The exported variables: all if solutions are checked, are boxes, or improve an objective (engines exchange
-        them); else those of the output."""
+        them); else the variables of the output."""
         tnf = self.prepared.tnf
         if self.checker is not None or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
@@ -84,7 +84,7 @@ class Judge:
 
     def split(self, arrived: list[Found]) -> tuple[list[Found], list[Found]]:
         """(solutions that are best checked together, the others)."""
-        if self.floats:  # they are checked one by one, so that a stop may come between
+        if self.floats:  # boxes are checked one by one, so that a stop takes effect between two
             return arrived[:1], arrived[1:]
         size = len(arrived) if self.checker is None else max(TUNING.batch_elements // max(self.checker.cost, 1), 1)
         return arrived[:size], arrived[size:]
@@ -113,7 +113,7 @@ class Judge:
         return self.checker.all_hold(originals[:, numbers])
 
     def _check_one(self, found: Found) -> bool:
-        """Whether the solution holds; a box may be undecided, which counts as not. Raises InternalError otherwise."""
+        """Whether the solution holds; False for an undecided box. Raises InternalError otherwise."""
         checker = self.checker
         assert checker is not None, "asked by check"
         values = self.assignment(found)
@@ -128,8 +128,8 @@ class Judge:
         return False
 
     def _exact(self, found: Found) -> Found:
-        """A solution within the precision as a point at which all comparisons hold exactly, if one is found; else it is
-        said that they do not."""
+        """A solution within the precision, moved to a point at which all comparisons hold exactly; unchanged if no such
+        point is found, with a warning the first time."""
         from turbo_fzn.run.exact import Reader, find_exact  # only here: few models have floats
 
         assert self.checker is not None, "asked by check"
@@ -174,7 +174,7 @@ class Judge:
         return self.checker.violation(values) is None and self.checker.undecided(values) is None
 
     def assignment(self, found: Found) -> Mapping[str, Any]:
-        """The values of the FlatZinc variables; for an interval, the number that would be printed."""
+        """The values of the FlatZinc variables; for an interval, the number to print."""
         if self.floats:
             return self._box(found)
         plain = self.prepared.original(found.values).tolist()

@@ -1,8 +1,8 @@
 """Default choices of a run: engines, number of threads, and search methods.
 
-`plan` makes those that the lowering of a model needs, as a `Plan`. `decide` makes all others, once for each search, as
-a `Decision` that does not change; `-v` prints it with its reason. Options take precedence; the rest depends on the
-model and the machine:
+`plan` makes the choices that the lowering of a model needs, as a `Plan`. `decide` makes all others, once for each
+search, as a `Decision` that does not change; `-v` prints it with its reason. Options take precedence; the rest depends
+on the model and the machine:
 
 * A search annotation is followed by one thread; in optimisation, by a learner (roles.py).
 * If all or several solutions are wanted, one thread enumerates them, always in the same order.
@@ -10,7 +10,7 @@ model and the machine:
   failure weights (dom/wdeg: Boussemart et al., ECAI 2004), since there is no order to follow; the other searches
   neighbourhoods and restarts. docs/measurements/free-search.md has the figures.
 * Beside a GPU, threads of the host are learners in free search: all but two, at most 16, since the GPU finds solutions
-  sooner than they do, but proves little. A search annotation is followed by one thread there, too.
+  sooner than threads, but proves little. A search annotation is followed by one thread there, too.
 * A single thread is a learner, with all roles in turn; if no thread can learn, it searches the tree, unless the
   objective is real: then it restarts, which finds solutions that bound the tree, and also completes the proof.
 * A seed means that runs must be reproducible. So without `-p` or `-f` it implies one thread on a CPU, and the
@@ -38,8 +38,8 @@ from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_le
 from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-ON_CPU_ONLY = frozenset(["repair"])  # of the methods that do not learn (kernels/repair/state.h)
-RESTARTS = {"weighted", "annotated"}  # without the tree, one of them completes the proof
+ON_CPU_ONLY = frozenset(["repair"])  # methods without learning that need the CPU (kernels/repair/state.h)
+RESTARTS = {"weighted", "annotated"}  # methods that complete the proof without the tree search
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 
 
@@ -70,11 +70,11 @@ class Relaxation(NamedTuple):
 class Decision:
     """The choices for a search.
 
-    `engines`: in the order in which they begin; with several ranks, those of this one. `threads` of the CPU or hybrid
-    engine (0 without one), the last ones of which are `learners`; `by_failures`: the tree search uses failure weights;
-    `methods` and `gpu_methods`: the methods that each engine may use; `cpu_lns_percent`, `gpu_lns_percent`: the share
-    of the blocks that search neighbourhoods and restart. `relaxation`: None for none. `repeatable`: runs must be
-    reproducible. `reason` is printed by `-v`.
+    `engines`: in the order in which they begin; with several ranks, the engines of this rank. `threads` of the CPU or
+    hybrid engine (0 without one), the last ones of which are `learners`; `by_failures`: the tree search uses failure
+    weights; `methods` and `gpu_methods`: the methods that each engine may use; `cpu_lns_percent`, `gpu_lns_percent`:
+    the share of the blocks that search neighbourhoods and restart. `relaxation`: None without a relaxation.
+    `repeatable`: runs must be reproducible. `reason` is printed by `-v`.
     """
 
     engines: tuple[str, ...]
@@ -125,7 +125,7 @@ def breaks_symmetry(model: Model, options: Options) -> bool:
     goal = model.goal or Goal("satisfy", None, [], 0)
     wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
     is_left_to_us = options.symmetry == "auto" and options.free_search and not _has_warm_start(goal.annotations)
-    is_told = options.cp_profiler is None and options.proof is None  # a proof knows nothing of symmetries
+    is_told = options.cp_profiler is None and options.proof is None  # a proof cannot justify symmetry breaking
     return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
 
 
@@ -136,8 +136,8 @@ def _has_warm_start(annotation: object) -> bool:
 
 
 def _learners_are_enough(options: Options) -> bool:
-    """Whether learners on the CPU are enough: nothing in the options needs another engine, as the search for further
-    optimal solutions does."""
+    """Whether learners on the CPU are enough: no option needs another engine, as the search for further optimal
+    solutions does."""
     needs_rows = options.dump_tnf or options.cp_profiler or options.proof or world() or options.optimal_limit() != 1
     learners = choose_alone(options, 1, True, wanted_methods(options))
     return bool(learners) and options.arch in ("auto", "cpu") and not needs_rows
@@ -181,7 +181,7 @@ def decide(tnf: TNF, options: Options, machine: Machine, wanted: int) -> Decisio
 
 
 def _hybrid(case: _Case) -> Decision:
-    """The decision for the hybrid engine: tree search by a thread for each core, or by one if runs must be
+    """The decision for the hybrid engine: tree search by a thread for each core, or by one thread if runs must be
     reproducible."""
     options = case.options
     asked = options.blocks or options.threads
@@ -190,7 +190,7 @@ def _hybrid(case: _Case) -> Decision:
 
 
 def _learners_alone(case: _Case, way: _Way) -> Decision:
-    """The decision for a model of which other engines do not see every constraint."""
+    """The decision for a model with constraints that only learners propagate."""
     learners = with_rows_by_turns(choose_alone(case.options, way.threads, way.free, wanted_methods(case.options)))
     way = way._replace(threads=len(learners))
     reason = f"{_reason(case, way, way.threads)}; learners only, since a constraint is too large for rows"
@@ -198,8 +198,8 @@ def _learners_alone(case: _Case, way: _Way) -> Decision:
 
 
 def _logged(case: _Case) -> Decision:
-    """The decision for a search whose conclusions are logged: one thread of the CPU that learns, the first that
-    --learn names, or else one that follows the annotation, or a soloist. Raises UsageError where none can."""
+    """The decision for a search whose conclusions are logged: one learning thread of the CPU: the first role that
+    --learn names, or else a follower of the annotation, or a soloist. Raises UsageError if no thread can learn."""
     options = case.options
     if case.machine.is_rank or options.cp_profiler or options.variant:
         raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
@@ -288,8 +288,8 @@ def _has_portfolio(case: _Case, way: _Way) -> bool:
 
 def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[str]) -> tuple[int, frozenset[str]]:
     """(share in per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; a single
-    one does only that if a learner, or its own restarts, can complete the proof. So do all of them in free search for
-    an optimum, where no fewer threads learn, unless ranks share the tree."""
+    thread does only that if a learner, or its own restarts, can complete the proof. So do all of them in free search
+    for an optimum, where no fewer threads learn, unless ranks share the tree."""
     lns = case.options.lns
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
@@ -358,7 +358,7 @@ def _check_variants(options: Options) -> None:
 
 
 def wanted_methods(options: Options) -> frozenset[str]:
-    """The methods that --without leaves. Raises UsageError for a name that is no method."""
+    """The methods that --without leaves. Raises UsageError for an unknown method."""
     unwanted = frozenset((options.without or "").replace(",", " ").split())
     if unknown := unwanted - frozenset(METHODS):
         raise UsageError(no_such("--without: no method", unknown, METHODS))

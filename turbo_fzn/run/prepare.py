@@ -74,7 +74,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
 
 
 def make_smaller(prepared: Prepared, options: Options, interrupt: Interrupt) -> None:
-    """Replaces the TNF by what simplifier and presolve make of it."""
+    """Replaces the TNF by the result of simplifier and presolve."""
     presolve = Presolve(prepared.tnf, options, interrupt)
     with progress.stage("simplify"):
         simplified = simplify(prepared.tnf, presolve.propagate, probe=presolve.probe)
@@ -84,8 +84,8 @@ def make_smaller(prepared: Prepared, options: Options, interrupt: Interrupt) -> 
 
 
 def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
-    """Tightens the root of a model with real variables by its linear equations and rows in turn, while one gives bounds
-    to the other."""
+    """Tightens the root of a model with real variables by its linear equations and rows in turn, while they find new
+    bounds."""
     tnf = prepared.tnf
     if tnf.floats is None or tnf.infeasible:
         return
@@ -111,7 +111,7 @@ def solve_equations(prepared: Prepared, interrupt: Interrupt) -> None:
 
 
 def report_obstacle(prepared: Prepared, options: Options) -> None:
-    """Logs why no block may learn from conflicts, where that is so, with a variable to blame if it has no bounds."""
+    """Logs why no block may learn from conflicts, if so, with a variable whose missing bounds are the reason."""
     tnf = prepared.tnf
     obstacle = None if tnf.infeasible else obstacle_to_learning(tnf, options)
     if obstacle == NO_BOUNDS:
@@ -155,7 +155,7 @@ def symmetries(model: Model) -> list[Order]:
 
 def set_precision(tnf: TNF, precision: float) -> None:
     """Sets the width of intervals and the step of the objective so that solutions and the optimum are within the
-    precision; both are smaller than it, since rows add up the errors of their variables."""
+    precision; both are smaller than the precision, since rows add up the errors of their variables."""
     if tnf.floats is not None:
         tnf.floats = replace(tnf.floats, width=precision / 8, step=precision / 2)
 

@@ -16,7 +16,7 @@ from turbo_fzn.tnf.reconstruction import Reconstruction
 class Prepared:
     """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against.
 
-    implications: pairs of literals (int32 [k, 2]), of which the first implies the second: twice a variable before
+    implications: pairs of literals (int32 [k, 2]), the first of which implies the second: twice a variable before
     simplification, plus its value."""
 
     tnf: TNF
@@ -29,12 +29,13 @@ class Prepared:
     started: float | None = None  # the start of the process, on the clock of time.monotonic
 
     def original(self, values: np.ndarray) -> np.ndarray:
-        """The values of the variables before simplification, from those (int64 [..., n]) of the TNF's variables."""
+        """The values of the variables before simplification, from the values (int64 [..., n]) of the TNF's
+        variables."""
         return values if self.reconstruction is None else self.reconstruction.values(values)
 
     def name_of(self, variables: np.ndarray) -> str | None:
-        """The name of one of the TNF's variables (int64 [k]) in the FlatZinc, if one of them has any there: the first
-        that the modeller has declared, else one that MiniZinc has introduced."""
+        """The name in the FlatZinc of one of these variables of the TNF (int64 [k]), or None: the first name that the
+        modeller has declared, else a name that MiniZinc has introduced."""
         back, wanted = self.reconstruction, set(variables.tolist())
         names = sorted(self.origin, key=lambda name: name.startswith("X_INTRODUCED"))
         for name in names:

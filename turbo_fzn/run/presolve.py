@@ -1,14 +1,14 @@
-"""Presolve of the root by probing: cases of which one must hold are propagated, and what follows of all of them is kept
-(kernels/search/presolve.h, docs/design/presolve.md).
+"""Presolve of the root by probing: cases of which one must hold are propagated, and the consequences of all cases are
+kept (kernels/search/presolve.h, docs/design/presolve.md).
 
-It works between two fixpoints of the simplifier, on the rows of the first one.
+It works between two fixpoints of the simplifier, on the rows of the first fixpoint.
 
 * All truths are probed: failed literals, bounds that both values have, and truths that imply each other.
 * Where a variable has no bounds, the truths within two rows of it are probed. An if-then-else bounds its result in each
-  of its branches, and propagation alone does not see that; but without bounds no block could learn.
+  of its branches, and propagation alone does not find these bounds; but without bounds no block could learn.
 
-Work is counted and not timed, so that runs can be repeated; only where it takes too long by the clock, as on a slow
-machine, it ends sooner.
+Work is counted and not timed, so that runs can be repeated; it ends sooner only after too many seconds, as on a slow
+machine.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Presolve:
         self.interrupt = interrupt
         self.wants_truths = options.proof is None and tnf.floats is None
         self.wants_bounds = options.proof is None and obstacle_to_learning(tnf, options) == NO_BOUNDS
-        self.box: Box | None = None  # of the root, so far; None where it has no solution
+        self.box: Box | None = None  # the box of the root so far; None if it has no solution
         self.n_probes = self.n_failed = 0
-        self.n_unbounded = (0, 0)  # before and after
+        self.n_unbounded = (0, 0)  # variables without bounds, before and after
         self.n_fixed = 0
         self.equal = NO_PAIRS
         self.implications = np.empty((0, 2), np.int32)  # pairs of literals, of which the first implies the second
@@ -64,7 +64,7 @@ class Presolve:
         return self.propagator(self.tnf.lower, self.tnf.upper)
 
     def probe(self) -> Probed | None:
-        """Facts about all solutions. None where there is no solution."""
+        """Facts about all solutions found by probing; None if there is no solution."""
         before = self.box
         if self.wants_bounds:
             self._bound_variables()
@@ -103,7 +103,8 @@ class Presolve:
     # All truths
 
     def _probe_truths(self) -> None:
-        """Probes all truths, in an order that mixes those of different constraints, while that is worth the work."""
+        """Probes all truths, in an order that mixes the truths of different constraints, while that is worth the
+        work."""
         truths = mixed(np.flatnonzero(truths_in(self.box)))
         if len(truths) == 0:
             return
@@ -124,7 +125,7 @@ class Presolve:
     # Variables without bounds
 
     def _bound_variables(self) -> None:
-        """Probes near variables without bounds, while that gives some of them bounds."""
+        """Probes truths near variables without bounds, while that finds bounds."""
         n_before = n_left = int(self._unbounded().sum())
         budget = budget_for(TUNING.probe_work + TUNING.probe_work_per_row * self.tnf.n_rows)
         while n_left and budget.work > 0:
@@ -141,19 +142,19 @@ class Presolve:
         return self._run(groups, budget, self._seconds_left())
 
     def _unbounded(self) -> np.ndarray:
-        """The variables (bool [n]) that lack a bound; none where there is no solution."""
+        """The variables (bool [n]) that lack a bound; all False if there is no solution."""
         if self.box is None:
             return np.zeros(self.tnf.n_vars, bool)
         return (self.box[0] <= -INFINITY) | (self.box[1] >= INFINITY)
 
     def _truths_near(self) -> np.ndarray:
-        """The truths within two rows of a variable without bounds (int64 [k]); the second row is one of a truth."""
+        """The truths within two rows of a variable without bounds (int64 [k]); the second row is the row of a truth."""
         is_truth = truths_in(self.box)
         near = beside(self.tnf, self._unbounded()) & is_truth
         return np.flatnonzero((near | beside(self.tnf, near)) & is_truth)
 
     def _choices(self, implied: np.ndarray) -> list[list[int]]:
-        """For each missing bound: the literals that give it, a group of which the cases may all have it."""
+        """For each missing bound: the literals that imply it, as a group whose cases may all have the bound."""
         unbounded = self._unbounded()
         literals: dict[tuple[int, int], set[int]] = {}
         for literal, variable, kind in implied[implied[:, 2] >= Implied.LOWER].tolist():

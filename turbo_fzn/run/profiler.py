@@ -4,8 +4,8 @@ Source: "The protocol (low level)" of the MiniZinc handbook's chapter on CP-Prof
 rest), its type, and fields; integers have four bytes, highest first. A node is identified by its number, its restart
 and its thread; the tree of each further search is a restart. The records come from kernels/search/trace.h.
 
-A slow profiler makes the search slow, since no node is left out; a profiler that is missing, or disconnects, gives a
-warning and costs nothing.
+A slow profiler makes the search slow, since no node is left out; if the profiler is missing, or disconnects, a warning
+is logged and the search goes on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TEXT_HEAD = struct.Struct(">Bi")
 
 
 class Profiler:
-    """The connection. `names` and `bounds` are those of the TNF's variables."""
+    """The connection. `names` and `bounds` are the names and bounds of the TNF's variables."""
 
     def __init__(self, connection: socket.socket, names: list[str], restarts: bool):
         self.connection: socket.socket | None = connection
@@ -50,7 +50,7 @@ class Profiler:
 
     @classmethod
     def connect(cls, prepared: Prepared, options: Options) -> Profiler | None:
-        """Connects to the profiler; None, with a warning, if none listens."""
+        """Connects to the profiler; returns None, with a warning, if no profiler accepts the connection."""
         assert options.cp_profiler is not None
         import socket  # only here: it costs 4 ms
 
@@ -143,7 +143,7 @@ def info(values: dict[str, Any]) -> bytes:
 
 
 def _variable_names(prepared: Prepared) -> list[str]:
-    """A name for each variable of the TNF: one of the modeller's, else one of the compiler's, else its number."""
+    """A name for each variable of the TNF: the modeller's, else the compiler's, else its number."""
     names = [f"_{number}" for number in range(prepared.tnf.n_vars)]
     if prepared.model is None:
         return names

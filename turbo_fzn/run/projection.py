@@ -1,6 +1,6 @@
 """`--project x,y`: the output is these variables and arrays, so that with `-a` each combination of their values is an
-answer once, whatever the other variables may be: answer/selection.py sees to it. The search decides them first, so that
-the kernels look for one completion of each combination and no more (keep_output_levels of kernels/search/search.h)."""
+answer once, whatever the other variables may be: answer/selection.py removes duplicates. The search decides them first,
+so that the kernels look for a single completion of each combination (keep_output_levels of kernels/search/search.h)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refuse_in_xcsp3(model: Model) -> None:
 
 
 def declared(model: Model) -> list[str]:
-    """The variables and arrays of variables but for those that MiniZinc has introduced."""
+    """The variables and arrays of variables that MiniZinc has not introduced."""
     return [name for name, item in _items(model).items() if "var_is_introduced" not in item.annotations]
 
 
@@ -53,7 +53,8 @@ def with_output(model: Model, names: Collection[str]) -> Model:
 
 
 def output_first(tnf: TNF) -> TNF:
-    """The TNF with the output decided before the rest: in the order of the model's strategies where these have it."""
+    """The TNF with the output decided before the rest: in the order of the model's strategies where these contain
+    it."""
     if tnf.floats is not None:  # a float variable is not decided by a value
         return tnf
     shown = np.zeros(tnf.n_vars, bool)
@@ -66,7 +67,7 @@ def output_first(tnf: TNF) -> TNF:
 
 
 def _part(strategy: Strategy, wanted: np.ndarray) -> Strategy:
-    """The strategy for some of its variables."""
+    """The strategy, restricted to some of its variables."""
     gaps = strategy.gaps and [gap for gap, is_wanted in zip(strategy.gaps, wanted) if is_wanted]
     return replace(strategy, variables=strategy.variables[wanted], measured=strategy.measured[wanted], gaps=gaps)
 
@@ -77,7 +78,7 @@ def _shown(variable: Variable, is_shown: bool) -> Variable:
 
 
 def _shown_array(array: Array, is_shown: bool) -> Array:
-    """One that is printed already keeps its shape."""
+    """The array as an output or not; an array that is printed already keeps its shape."""
     shapes = [one for one in array.annotations if isinstance(one, Call) and one.name == "output_array"]
     others = [annotation for annotation in array.annotations if annotation not in shapes]
     shapes = shapes or [Call("output_array", [[IntSet.interval(1, len(array.elements))]])]

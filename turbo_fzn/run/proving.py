@@ -1,6 +1,6 @@
 """The proof of a run, if one is wanted (`--proof`): begun before the search, written behind the answer.
 
-A run leaves a proof, or no file of one, and says why; a run that ends with an error says only that.
+A run writes a proof, or leaves no file of a proof and logs why; a run that ends with an error reports only the error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger("turbo_fzn")
 
 
 class Proving:
-    """The proof that the options of a run ask for. `is_over`: there is nothing left to write or to say."""
+    """The proof that the options of a run ask for. `is_over`: nothing is left to write or to log."""
 
     def __init__(self, options: Options):
         self.path = options.proof
@@ -32,8 +32,8 @@ class Proving:
         self.is_over = self.path is None
 
     def begin(self, tnf: TNF) -> None:
-        """Encodes the model, so that what cannot be logged is known before the search. Raises UnsupportedError for it,
-        and UsageError where the files cannot be written."""
+        """Encodes the model before the search. Raises UnsupportedError for constraints that cannot be logged, and
+        UsageError if the files cannot be written."""
         if self.path is not None and not tnf.infeasible:
             from turbo_fzn.proof.proof import Proof
 
@@ -51,21 +51,21 @@ class Proving:
             self.give_up("the model is refuted before the search, which is not logged")
 
     def give_up(self, why: str = "the run has been stopped before that") -> None:
-        """Says why there is no proof, and leaves no file of it; nothing where all is over. May be called in a signal
+        """Logs why there is no proof, and removes its file; does nothing if `is_over`. May be called in a signal
         handler."""
         if not self.is_over:
             self.discard()
             log.warning("--proof: no proof is written: %s", why)
 
     def discard(self) -> None:
-        """Leaves no file of a proof that is not over, without a word."""
+        """Removes the file of an unfinished proof, without a message."""
         if not self.is_over:
             forget_proof(self.path)
         self.is_over = True
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
-        """A context whose errors are errors of the run."""
+        """A context whose errors end the proof of the run."""
         try:
             yield
         except Interrupted:

@@ -35,8 +35,8 @@ class RealBounding(Bounding):
         self.beside = RealBeside(self.tnf, boxes, share)
 
     def enclosed(self, tnf: TNF, is_over: Callable[[], bool]) -> TNF:
-        """The TNF with bounds of the solutions that are wanted, where its real variables reach far: a search in numbers
-        without bounds would end among the largest. A point of the linear program is the first solution."""
+        """The TNF with bounds of the wanted solutions, where its real variables may be large: a search without bounds
+        would end among the largest numbers. A point of the linear program is the first solution."""
         if not reaches_far(tnf):
             return tnf
         from turbo_fzn.bounds.reals.enclosure import Enclosure, enclose  # only here: few models need it
@@ -69,7 +69,8 @@ class RealBoxes:
         self.propagator = root.Propagator(self.tnf)
 
     def narrow(self, lower: np.ndarray, upper: np.ndarray, most: int) -> Store | None:
-        """The bounds (int64 [n]) of solutions in the box with sense * objective <= most; None if there are none."""
+        """The bounds (int64 [n]) of solutions in the box with sense * objective <= most, or None if it has no such
+        solution."""
         if self.propagator is None:
             return lower, upper
         low, high = lower.copy(), upper.copy()

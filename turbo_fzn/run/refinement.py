@@ -1,5 +1,5 @@
-"""Refinement of a model with real variables: a further search in smaller boxes, after one has left boxes that may
-contain a solution but are none within the precision.
+"""Refinement of a model with real variables: a further search in smaller boxes, after a search has left boxes that may
+contain a solution but are no solution within the precision.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ REFINEMENT, SMALLEST_WIDTH = 1000, 1e-16  # formula: the factor by which boxes g
 
 
 def refine(tnf: TNF, best: int | None) -> TNF | None:
-    """The model with smaller boxes, and an objective better than `best`, if there is one; None if boxes cannot be
-    smaller."""
+    """The model with smaller boxes, and an objective better than `best`, if it has an objective; None if boxes cannot
+    be smaller."""
     assert tnf.floats is not None, "only boxes are undecided"
     if tnf.floats.width == 0:
         return None

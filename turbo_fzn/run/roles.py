@@ -1,8 +1,8 @@
 """The blocks of the CPU engine that learn from conflicts, and their roles (kernels/learn, docs/design/learning.md).
 
 A prover restarts often and probes the objective's bound, a finder restarts rarely and stays near the incumbent, a
-follower makes the annotation's decisions, one for cores seeks terms of the objective that cannot all be small; a
-soloist does all of these in turn. The other blocks search the tree and neighbourhoods (policy.py says how many which).
+follower makes the annotation's decisions, a block for cores seeks terms of the objective that cannot all be small; a
+soloist does all of these in turn. The other blocks search the tree and neighbourhoods (policy.py decides how many).
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ TEAM = (
     Learner("finder", ("truths",)),
     Learner("follower", ("labelled",)),
 )
-# Where only learners search: cyclically, too.
+# Where only learners search; also used cyclically.
 ALONE = (Learner("soloist"), Learner("finder", ("all",)), Learner("prover"), Learner("follower"), Learner("cores"))
 
 
 def with_rows_by_turns(learners: Iterable[Learner]) -> tuple[Learner, ...]:
     """The learners, about half of which have fused rows, since neither way is better on all models: with fewer
-    variables a learner is faster, with more its clauses can be stronger. A learner that joins again has the other kind
-    of rows than the last of its like; a new one has the kind that fewer have, fused rows if it is alone."""
+    variables a learner is faster, with more its clauses can be stronger. A learner with an earlier equal has the other
+    kind of rows than the last of these; a new learner has the kind of rows that fewer learners have, fused rows if it
+    is the first."""
     chosen: list[Learner] = []
     last: dict[Learner, bool] = {}
     for learner in learners:
@@ -83,7 +84,7 @@ def named_learner(text: str) -> Learner:
 
 
 def names_of(options: Options) -> tuple[str, ...]:
-    """The words of --learn."""
+    """The names in --learn."""
     return tuple(options.learn.replace(",", " ").split())
 
 
@@ -96,8 +97,8 @@ def named_learners(options: Options) -> tuple[Learner, ...]:
 def choose_learners(
     tnf: TNF, options: Options, blocks: int, free: bool, beside_gpu: bool = False, is_rank: bool = False
 ) -> tuple[Learner, ...]:
-    """The blocks that learn, at most `blocks`; `is_rank` is whether this is one of several ranks. Raises UsageError for
-    an unknown role or set."""
+    """The blocks that learn, at most `blocks`; `is_rank`: this is one of several ranks. Raises UsageError for an
+    unknown role or set."""
     named = named_learners(options)
     if not can_learn(tnf, options):
         return ()
@@ -134,7 +135,7 @@ def unbounded(tnf: TNF) -> np.ndarray:
 
 def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[str]) -> tuple[Learner, ...]:
     """The blocks where all of them learn: the roles that --learn names, or each of `methods` in turn, after a follower
-    where the annotation leads. None where --without leaves none."""
+    where the annotation leads. Empty if --without excludes all."""
     named = tuple(learner for learner in named_learners(options) if learner.role in methods)
     if names_of(options) != ("auto",):
         return named[:blocks]
@@ -144,13 +145,13 @@ def choose_alone(options: Options, blocks: int, free: bool, methods: frozenset[s
 
 
 def _others(blocks: int, beside_gpu: bool, is_rank: bool) -> int:
-    """How many blocks do not learn in free search. A GPU has enough blocks for other methods."""
+    """The number of blocks that do not learn in free search. A GPU has enough blocks for other methods."""
     return 1 if beside_gpu else max(1, blocks // (TUNING.rank_others if is_rank else TUNING.others))
 
 
 def _team(tnf: TNF, blocks: int, others: int) -> tuple[Learner, ...]:
-    """The learners of free search: all blocks but `others`; with few blocks a soloist. Where the objective is no sum,
-    one for cores would be a prover, and so it is one."""
+    """The learners of free search: all blocks but `others`; with few blocks a soloist. Where the objective is no sum, a
+    block for cores is replaced by a prover."""
     if blocks < TUNING.least_team:
         return (Learner("soloist"),)
     has_cores = bool(goal_of(tnf))

@@ -56,8 +56,8 @@ class _Patience:
 
 
 class Search:
-    """One or two engines, one after the other, and their results so far. Searches the model with the numbers that it
-    has: arrangement.py gives it those that engines are fast with.
+    """One or two engines, one after the other, and their results so far. Searches the model in its own order of
+    variables: arrangement.py chooses an order that engines are fast with.
 
     `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
     """
@@ -77,10 +77,10 @@ class Search:
         self.bounding: Bounding | None = None
         self.horizon: Horizon | None = None
         self.meaning = _objective_meaning(prepared.tnf)
-        self.all_are_optimal = False  # what is found from now on is as good as the best
-        self.objective_is_fixed = False  # at some number, so that bounds say nothing
+        self.all_are_optimal = False  # all further solutions have the best objective
+        self.objective_is_fixed = False  # at an arbitrary number, so bounds mean nothing
         self.profiler = connect_profiler(prepared, options)
-        if self.profiler is None:  # nobody wants the tree, which would need kernels of its own and one block
+        if self.profiler is None:  # the tree is not sent, which would need kernels of its own and one block
             self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[SearchEvent, None, None]:
@@ -130,7 +130,8 @@ class Search:
         return self.horizon is not None and self.horizon.proved
 
     def optimise(self, tnf: TNF) -> Course:
-        """Yields the improvements. Returns whether the last one is proved to be optimal, or that there is none."""
+        """Yields the improvements. Returns whether the last improvement is proved to be optimal, or the model to have
+        no solution."""
         if has_no_bound(tnf):
             self.horizon = Horizon(self.judge)
             if self.horizon.is_free:
@@ -154,7 +155,7 @@ class Search:
         return Everything() if once else Distinct(self.judge.places, self.judge.kind)
 
     def enumerate_optimal(self) -> Course:
-        """Yields the other solutions with the objective of the last one, which is the best."""
+        """Yields the other solutions with the objective of the last solution, which is the best."""
         assert self.last is not None and self.best is not None
         limit = self.options.optimal_limit()
         tnf = self.prepared.tnf
@@ -193,7 +194,7 @@ class Search:
                 settle_root(replace(self.prepared, tnf=tnf, times={}), self.interrupt)
             except Interrupted:
                 return False
-            except EngineError as error:  # the refined model has numbers beyond a store, which is no result
+            except EngineError as error:  # the refined model has numbers beyond a store: no result
                 log.info("no search of smaller boxes: %s", error)
                 return False
             complete = tnf.infeasible or (yield from self.run_once(tnf, make_choice, limit))
@@ -292,8 +293,8 @@ class Search:
         return done or self.walks_on(engine, arrived) or _engine_is_misled(self.prepared.tnf, self.judge)
 
     def tell(self, answers: list[Found], engine: Engine, patience: _Patience) -> Generator[Solution, None, bool]:
-        """Yields the answers that hold. After a stop there may be too many to check in time: then only the best of
-        improvements is yielded, and as many others as the time allows. Returns whether all were checked."""
+        """Yields the answers that hold. After a stop there may be too many to check in time: then only the best
+        improvement is yielded, and as many other solutions as the time allows. Returns whether all were checked."""
         improving = self.prepared.tnf.sense != 0 and not self.all_are_optimal
         while answers:
             if improving and self.interrupt:
@@ -309,7 +310,7 @@ class Search:
         return True
 
     def tell_best(self, improvements: list[Found], engine: Engine) -> Generator[Solution, None, None]:
-        """Yields the best improvement that holds, which is the last one unless boxes are undecided."""
+        """Yields the best improvement that holds: the last improvement unless boxes are undecided."""
         for found in reversed(improvements):
             for held in self.judge.check([found]):
                 yield from self.answer(held, engine)
@@ -331,7 +332,7 @@ class Search:
         return self.horizon.is_over
 
     def is_proved(self) -> bool:
-        """Whether the relaxation has proved that no solution is better than the best one."""
+        """Whether the relaxation has proved that no solution is better than the best solution."""
         return self.bounding is not None and not self.all_are_optimal and self.bounding.proves(self.best)
 
     def drain_trace(self, engine: Engine) -> None:
@@ -342,13 +343,13 @@ class Search:
         self.profiler.next_engine()
 
     def note_bound(self, engine: Engine) -> None:
-        """What the engine has proved by now."""
+        """Records the bound that the engine has proved by now."""
         if self.prepared.tnf.sense and not (self.all_are_optimal or self.objective_is_fixed):
             self.bound = statistics.finite(self.prepared.tnf.sense * engine.bound)
 
     def answer(self, found: Found, engine: Engine, is_followed: bool = False) -> Generator[Solution, None, None]:
-        """Counts, records and yields a solution; logs it after the caller has it. `is_followed`: by another one that
-        is checked already."""
+        """Counts, records and yields a solution; logs it after the caller has it. `is_followed`: another checked
+        solution follows."""
         self.n_solutions += 1
         self.finders[found.finder] += 1
         self.live.note(found)
@@ -375,7 +376,7 @@ class Search:
 
 
 def connect_profiler(prepared: Prepared, options: Options) -> Profiler | None:
-    """The one that listens; None where none does, or none is wanted."""
+    """The connected profiler, or None."""
     if not options.cp_profiler:
         return None
     from turbo_fzn.run.profiler import Profiler
@@ -384,7 +385,7 @@ def connect_profiler(prepared: Prepared, options: Options) -> Profiler | None:
 
 
 def _engine_is_misled(tnf: TNF, judge: Judge) -> bool:
-    """Whether the engine takes an undecided box for the best solution, and searches only better ones."""
+    """Whether the engine takes an undecided box for the best solution, and searches only better solutions."""
     return tnf.sense != 0 and judge.undecided > 0
 
 

@@ -65,7 +65,8 @@ class TurnBounding(Bounding):
         return [*new, *delivered]
 
     def best_of(self, best: int | None, arrived: list[Found]) -> int:
-        """The least sense * objective that does not improve on the best solution, including those that arrived."""
+        """The least sense * objective that is no improvement on the best solution, including solutions that have
+        arrived."""
         objectives = [] if best is None else [best]
         objectives += [found.objective for found in arrived]
         return min((self.least_of_no_use(objective) for objective in objectives), default=NO_SOLUTION)

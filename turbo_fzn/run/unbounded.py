@@ -1,11 +1,11 @@
-"""Objectives without a bound: a proof that they are unbounded, or the end of a search that only walks on.
+"""Objectives without a bound: a proof that they are unbounded, or the end of a search that only improves step by step.
 
 If the root has no bound of the objective in its good direction, a *ray* from a solution is searched: a direction of
-some variables, including the objective, along which every row holds, however far. This is the recession direction of
-linear programs, row by row. A sum holds if the directions add up, a product if one factor is constant, a comparison if
-the sides do not come closer, a minimum if the smaller operand remains the smaller. Moving variables must have no bound
-in their direction. Directions are rational numbers, and violated rows are repaired one by one, by moving another
-variable.
+some variables, including the objective, along which every row holds, however far. It is a recession direction, as in
+linear programs, checked row by row. A sum holds if the directions add up, a product if one factor is constant, a
+comparison if the sides do not come closer, a minimum if the smaller operand remains the smaller. Moving variables must
+have no bound in their direction. Directions are rational numbers, and violated rows are repaired one by one, by moving
+another variable.
 
 A ray is a proof for the TNF. Before it is used, points far out on it (2^200 steps) are checked by the checker, which
 evaluates the original constraints and uses no rows.
@@ -37,7 +37,7 @@ FAR_STEPS = (0, 1, 2**40, 2**70, 2**200)  # formula: beyond all constants of a m
 KEPT_STEPS = (0, 2**20, 2**40, 2**50)  # formula: spread over the magnitudes of a store
 LEAP = 2**20  # formula: steps after which unused truth values do not change any more
 LARGEST_FLOAT = 1.7e308  # formula: nearly the largest double
-Direction = dict[int, Fraction]  # of the variables that move
+Direction = dict[int, Fraction]  # step of each moving variable
 
 
 def has_no_bound(tnf: TNF) -> bool:
@@ -49,8 +49,8 @@ def has_no_bound(tnf: TNF) -> bool:
 
 
 class Horizon:
-    """The state of an objective without a bound at the root. `proved`: it is unbounded. `given_up`: it has improved so
-    often that the search would only walk on."""
+    """The state of an objective without a bound at the root. `proved`: it is unbounded. `given_up`: the objective has
+    improved so often that the search would never end."""
 
     def __init__(self, judge: Judge):
         self.judge, self.tnf = judge, judge.prepared.tnf
@@ -79,7 +79,7 @@ class Horizon:
             log.warning("the search is given up after %d solutions, each better than the one before", self.n_found)
 
     def see(self, found: Found) -> None:
-        """Searches a ray from a solution that holds; only from some of many solutions, at growing intervals."""
+        """Searches a ray from a solution that holds; from many solutions only at growing intervals."""
         self.n_told += 1
         if self.is_over or self.n_told & (self.n_told - 1):
             return
@@ -123,7 +123,7 @@ class Horizon:
             return False
         moved = found.values.copy()
         at = self.tnf.objective
-        moved[[at, at + self.tnf.n_vars]] -= self.tnf.sense  # one code, or one
+        moved[[at, at + self.tnf.n_vars]] -= self.tnf.sense  # one code, or 1
         one, other = self.judge.assignment(found), self.judge.assignment(found._replace(values=moved))
         end = -self.tnf.sense * (LARGEST_FLOAT if self.tnf.has_real_objective else 2**200)
         names = [name for name in one if one[name] != other[name]]
@@ -144,7 +144,7 @@ class Rays:
         self.rows: dict[int, list[tuple[int, int, int, int]]] = {}
 
     def find(self) -> dict[int, int] | None:
-        """A ray that improves the objective, as the step of each moving variable; None if none is found."""
+        """A ray that improves the objective, as the step of each moving variable, or None."""
         first = {self.tnf.objective: Fraction(-self.tnf.sense)}
         direction = self.extend(first) if all(self.may_move(*one) for one in first.items()) else None
         if direction is None:
@@ -153,8 +153,8 @@ class Rays:
         return {v: int(step * scale) for v, step in direction.items() if step}
 
     def starts(self, ray: Mapping[int, int]) -> Iterator[list[int]]:
-        """Solutions from which the ray may be followed: this one, and others back along the ray, in case the engine has
-        begun near its largest numbers (a GPU's blocks probe them all at once)."""
+        """Solutions from which the ray may be followed: this solution, and others back along the ray, in case the
+        engine has begun near its largest numbers (a GPU's blocks probe them all at once)."""
         if not far(self.values):
             yield self.values
             return
@@ -193,7 +193,7 @@ class Rays:
         return self.rows[v]
 
     def extend(self, direction: Direction) -> Direction | None:
-        """A direction with these steps along which all rows hold; None if none is found."""
+        """A direction with these steps along which all rows hold, or None."""
         for v in direction:
             rows = self.rows_of(v)
             self.checks -= len(rows) + 1
@@ -207,7 +207,7 @@ class Rays:
         return direction
 
     def mended(self, row: tuple[int, int, int, int], direction: Direction) -> Iterator[Direction]:
-        """Directions with one more moving variable, along which the row holds."""
+        """Extensions of a direction by one moving variable, along which the row holds."""
         op, x, y, z = row
         steps = [direction.get(v, Fraction(0)) for v in (x, y, z)]
         for v in dict.fromkeys((z, y, x)):

@@ -2,9 +2,9 @@
 
 Long sums, conjunctions and disjunctions are trees of ternary rows. Blocks that search a tree, or neighbourhoods, have
 single linear rows in the place of such trees (linear_rows.py, clause_rows.py), and no bounds of the links between the
-ternary ones: so a store is smaller, fewer rows run, and one round of propagation does what took as many as a tree is
-deep. All other parts of the solver see the ternary form. Its links come last, and so do the rows that linear ones
-replace, so that a block's store is of the first variables, and it runs the first rows.
+ternary rows: so a store is smaller, fewer rows run, and one round of propagation replaces as many rounds as a tree is
+deep. All other parts of the solver use the ternary form. Its links come last, and so do the rows that linear rows
+replace, so that a block stores the first variables, and runs the first rows.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from turbo_fzn.tnf.tuning import TUNING
 
 @dataclass(frozen=True)
 class Arranged:
-    """What a store of a TNF holds: the first `n_vars` variables, the first `n_rows` rows, and `sums`, of which the
-    first `n_short` have few terms. In a solution the rows `order` (int32) compute the other variables; those of one
+    """The contents of a TNF's store: the first `n_vars` variables, the first `n_rows` rows, and `sums`, of which the
+    first `n_short` have few terms. In a solution the rows `order` (int32) compute the other variables; the rows of one
     level, from levels[i] to levels[i + 1] (int32), depend on earlier levels only."""
 
     n_vars: int
@@ -36,7 +36,7 @@ class Arranged:
 
 def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
     """The TNF, at its root fixpoint, with its variables and rows in this order, `arranged` set; and the new number of
-    each variable (int64 [n]). A model with real variables stays as it is."""
+    each variable (int64 [n]). A model with real variables is unchanged."""
     number = np.arange(tnf.n_vars)
     if tnf.floats is not None or tnf.infeasible:
         return tnf, number
@@ -63,7 +63,8 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
 
 
 def as_sums(either: Disjunctions) -> Linears:
-    """The disjunctions as sums of truths: at least one literal, or, with a head, none of them where it is false.
+    """The disjunctions as sums of truths: at least one literal is true, or, with a head, no literal where the head is
+    false.
 
     A literal "v is 0" counts as -v, which is one less than its truth."""
     row = np.repeat(np.arange(either.n_clauses), np.diff(either.starts))
@@ -89,7 +90,7 @@ def as_sums(either: Disjunctions) -> Linears:
 
 
 def joined(first: Linears, second: Linears) -> Linears:
-    """The rows of both."""
+    """The rows of both arguments together."""
     columns = ("kind", "low", "high", "truth", "variables", "coefficients", "order")
     both = {name: np.concatenate((getattr(first, name), getattr(second, name))) for name in columns}
     starts = np.concatenate((first.starts, first.starts[-1] + second.starts[1:]))
@@ -133,7 +134,7 @@ def _in_levels(tnf: TNF, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, operands = tnf.x[order], np.stack((tnf.y[order], tnf.z[order]))
     defined = np.zeros(tnf.n_vars, bool)
     defined[x] = True
-    while True:  # as many rounds as links hang below each other
+    while True:  # as many rounds as the depth of the links
         found = level[operands].max(axis=0) + defined[operands].any(axis=0)
         if np.array_equal(found, level[x]):
             break

@@ -44,7 +44,7 @@ def distinct_rows(rows: np.ndarray) -> np.ndarray:
         codes = _codes(rows)
         if codes is None:
             return np.unique(rows, axis=0)
-        if np.all(codes[1:] > codes[:-1]):  # as most are written
+        if np.all(codes[1:] > codes[:-1]):  # most matrices are sorted already
             return rows
         return rows[np.unique(codes, return_index=True)[1]]
     every = sorted(set(map(tuple, rows.tolist())))
@@ -52,7 +52,7 @@ def distinct_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def _codes(rows: np.ndarray) -> np.ndarray | None:
-    """Numbers that are ordered as the rows are, where there are any of 64 bits."""
+    """64-bit numbers in the same order as the rows, or None if they do not fit."""
     least, most = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
     sizes = [high - low + 1 for low, high in zip(least, most)]
     if math.prod(sizes) > TUNING.largest_code:

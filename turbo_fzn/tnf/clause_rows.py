@@ -36,8 +36,8 @@ class Clauses:
 
 @dataclass(frozen=True)
 class Disjunctions(Clauses):
-    """Rows "head <-> one of the literals at least", as Clauses: `heads` (int32) has the literal of each, NOBODY where
-    one must be true."""
+    """Rows "head <-> at least one of the literals", as Clauses: `heads` (int32) has the literal of each head, NOBODY
+    where a literal must be true."""
 
     heads: np.ndarray
 
@@ -63,7 +63,7 @@ def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
 
 
 def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> Disjunctions:
-    """The disjunctions of the trees of MIN or MAX: of a minimum, that of the negations."""
+    """The disjunctions of the trees of MIN or MAX: for a minimum, the disjunction of the negations."""
     truth = (tnf.lower >= 0) & (tnf.upper <= 1)
     mine = np.flatnonzero(tnf.op == op)
     defines = np.zeros(tnf.n_rows, bool)
@@ -98,7 +98,7 @@ def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """The trees (bool) whose clauses add something to the root bounds, and whose x is not one of their leaves."""
+    """The trees (bool) whose clauses are not implied by the root bounds, and whose x is not one of their leaves."""
     decides = tnf.lower[leaves] == 1 if op == Op.MAX else tnf.upper[leaves] == 0
     open_leaves = np.bincount(tree[tnf.lower[leaves] < tnf.upper[leaves]], minlength=len(roots))
     good = open_leaves >= 2
@@ -108,8 +108,8 @@ def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: n
 
 
 def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray]:
-    """(clause, literal) in ascending order: a clause of each disjunction, then those of two literals of each that has a
-    head."""
+    """(clause, literal) in ascending order: a clause of each disjunction, then the clauses of two literals of
+    disjunctions with a head."""
     tree, has_head = np.repeat(np.arange(rows.n_clauses), np.diff(rows.starts)), rows.heads != NOBODY
     owner = np.concatenate((tree, np.flatnonzero(has_head)))
     literal = np.concatenate((rows.literals, rows.heads[has_head] ^ 1))

@@ -1,7 +1,7 @@
 """Rows of a TNF as columns, and computations on all of them at once: ranges of results, dead rows, values.
 
 All arrays are int64; bounds at ±INFINITY mean none, and arithmetic saturates there. Ranges are sound, and exact where
-that is cheap; a row of unknown range has [-INFINITY, INFINITY].
+this is cheap; a row of unknown range has [-INFINITY, INFINITY].
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def dead_rows(
     rows: Rows, lower: np.ndarray, upper: np.ndarray, tables: np.ndarray, mentioned: np.ndarray
 ) -> tuple[np.ndarray, Rows]:
     """(dead, definitions): the rows (bool) that only define a variable which occurs nowhere else and may take any
-    result, and the definitions that they are.
+    result, and their definitions.
 
     A sum defines any of its three variables: y = x - z.
     """

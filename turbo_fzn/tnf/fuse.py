@@ -1,9 +1,9 @@
 """Replaces trees of ternary rows by linear rows and clauses, for learners.
 
 The ternary form gives a long sum, conjunction or disjunction a variable for each of its inner nodes. The other engines
-need this, since rows of one form run in parallel lanes. For a learner each node only costs a trail entry and a reason
-more. So for learners trees become single constraints again (linear_rows.py, clause_rows.py), and the links between
-their rows leave the store. In a solution the rows that are left out, run in `order`, compute the links.
+need this, since rows of one form run in parallel lanes. For a learner each node only costs an additional trail entry
+and reason. So for learners trees become single constraints again (linear_rows.py, clause_rows.py), and the links
+between their rows leave the store. In a solution the rows that are left out, run in `order`, compute the links.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from turbo_fzn.tnf.outsourced import outsourced
 
 @dataclass(frozen=True)
 class Fused:
-    """The linear rows and clauses of a TNF, and what they and its wide rows stand for: see Linears, Clauses and
+    """The linear rows and clauses of a TNF, and the rows that they and its wide rows replace: see Linears, Clauses and
     Outsourced."""
 
     linears: Linears

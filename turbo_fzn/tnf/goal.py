@@ -1,7 +1,7 @@
-"""The objective as a sum of variables: what learners look for cores in (kernels/learn/analysis/cores.h).
+"""The objective as a sum of variables, in which learners look for cores (kernels/learn/analysis/cores.h).
 
 The ternary form defines an objective by trees of sums. Each equation `x = y + z` or `x = c * y` holds in all solutions,
-so a variable may be replaced by the others, whoever else uses it, as long as it is not among what defines these.
+so a variable may be replaced by the others, even if other rows use it, unless the others are defined by it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Goal(NamedTuple):
 
 
 def goal_of(tnf: TNF) -> Goal | None:
-    """The objective as a sum of variables; None where it is none, or of fewer than `core_terms`, or too large."""
+    """The objective as a sum of variables; None if it is no sum, has fewer than `core_terms` terms, or is too large."""
     if tnf.sense == 0:
         return None
     constant, factors = _Sum(tnf).factors()
@@ -42,8 +42,8 @@ def goal_of(tnf: TNF) -> Goal | None:
 class _Sum:
     """The rows that state variables as sums or as multiples of others.
 
-    Mostly that is the row whose result a variable is. A link, which two rows name and nobody else, is what either row
-    says, and so is an objective that is the result of none: of `0 = x + y` we can have x = -y."""
+    Usually this is the row whose result the variable is. A link, which exactly two rows name, may be defined by either
+    row, and so may an objective that is the result of no row: `0 = x + y` defines x = -y."""
 
     def __init__(self, tnf: TNF):
         self.tnf = tnf
@@ -79,8 +79,8 @@ class _Sum:
         return constant, left
 
     def _users_first(self) -> list[tuple[int, list[Part]]]:
-        """The variables below the objective, each with the (factor, operand) that replace it; each after all that have
-        it as an operand. A variable that would be among what defines it has none here."""
+        """The variables below the objective, each with the (factor, operand) that replace it; each after all variables
+        that have it as an operand. A variable that would be defined by itself has no replacement."""
         order: list[tuple[int, list[Part]]] = []
         operands: dict[int, list[Part]] = {}
         above: set[int] = set()
@@ -99,7 +99,7 @@ class _Sum:
         return order[::-1]
 
     def _operands(self, variable: int, user: int) -> tuple[int, list[Part]]:
-        """A row other than `user` that says what the variable is, and the (factor, operand) that it says; none for a
+        """A row other than `user` that defines the variable, and the (factor, operand) of the definition; empty for a
         constant."""
         row = self.result_of[variable]
         if self.fixed[variable]:

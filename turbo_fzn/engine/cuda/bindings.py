@@ -1,9 +1,9 @@
 """The driver through cuda-bindings, NVIDIA's own package, for machines without PyCUDA: it is a wheel that needs neither
 a toolkit nor a compiler.
 
-It offers the part of PyCUDA's interface that the engines use, under PyCUDA's names, so that they have one text for
-both. What PyCUDA does and nobody here asks for is left out: contexts are entered by whoever uses them (context.py), and
-modules live as long as their context.
+It offers the part of PyCUDA's interface that the engines use, under PyCUDA's names, so that the same code works with
+both. Unused features of PyCUDA are left out: contexts are entered explicitly (context.py), and modules live until their
+context is released.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class MemoryError(Error):
 
 
 def call(function: Callable[..., tuple], *arguments: object) -> Any:
-    """Calls a function of the driver. Returns what it gives beside its status: nothing, one result, or a tuple. Raises
+    """Calls a function of the driver. Returns its results beside the status: None, one result, or a tuple. Raises
     Error."""
     try:
         status, *results = function(*arguments)
@@ -41,14 +41,14 @@ def call(function: Callable[..., tuple], *arguments: object) -> Any:
 
 
 def require(status: Any, name: str) -> None:
-    """Raises Error where the call of this name has not succeeded."""
+    """Raises Error if the call of this name has failed."""
     if status != api.CUresult.CUDA_SUCCESS:
         kind = MemoryError if status == api.CUresult.CUDA_ERROR_OUT_OF_MEMORY else Error
         raise kind(f"{name} failed: {in_words(status)}")
 
 
 def in_words(status: Any) -> str:
-    """The driver's own words for a status, or its number where it has none."""
+    """The driver's text for a status, or its number if it has no text."""
     told, words = api.cuGetErrorString(status)
     return words.decode() if told == api.CUresult.CUDA_SUCCESS and words else f"error {int(status)}"
 
@@ -91,7 +91,7 @@ class Device:
         return major, self.get_attribute(attribute.COMPUTE_CAPABILITY_MINOR)
 
     def total_memory(self) -> int:
-        """In bytes."""
+        """The total memory of the device, in bytes."""
         return int(call(api.cuDeviceTotalMem, self.handle))
 
     def get_attribute(self, attribute: Any) -> int:
@@ -160,7 +160,7 @@ class Module:
 
 
 class Function:
-    """A kernel whose arguments are structures, which it is given as bytes."""
+    """A kernel whose arguments are structures, passed as bytes."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -171,7 +171,7 @@ class Function:
         return int(call(api.cuFuncGetAttribute, function_attribute.NUM_REGS, self.handle))
 
     def prepare(self, formats: list[str]) -> None:
-        """Does nothing: bytes tell their own length."""
+        """Does nothing: bytes contain their length."""
 
     def set_attribute(self, attribute: Any, value: int) -> None:
         call(api.cuFuncSetAttribute, self.handle, attribute, value)
@@ -227,7 +227,8 @@ class Pinned:
 
 
 def _give_back(function: Callable[..., tuple], thing: Any) -> None:
-    """Frees what nobody uses any more. A failure tells nothing new: where the context is gone, so is the thing."""
+    """Frees a resource that is not used any more. Failures are ignored: where the context is gone, so is the
+    resource."""
     if thing:
         with contextlib.suppress(Exception):
             function(thing)

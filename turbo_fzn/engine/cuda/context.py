@@ -29,7 +29,7 @@ from turbo_fzn.engine.tuning import TUNING
 
 log = logging.getLogger("turbo_fzn")
 makers: WeakSet[threading.Thread] = WeakSet()  # the threads that make an engine
-_thread = threading.local()  # its `context` is the one that is current there
+_thread = threading.local()  # `context`: the current context of the thread
 
 
 class Context:
@@ -75,12 +75,12 @@ class Context:
         return self._loaded("propagator", bits, shared, extra, self._propagator, Problem, Mailboxes)
 
     def _solver(self, bits: int, shared: bool, *extra: str) -> Any:
-        """The module of the package, if it has one that the driver can load, or else one that is compiled here."""
+        """The module of the package, if the driver can load it, or else a module that is compiled here."""
         packaged = compiler.packaged_gpu_binary(bits, shared, self.architecture, *extra)
         if packaged is not None:
             try:
                 return driver().module_from_buffer(packaged.read_bytes())
-            except driver().Error as error:  # as a driver does that is older than the toolkit
+            except driver().Error as error:  # for example a driver older than the toolkit
                 log.warning("the GPU engine of the package cannot be loaded and is compiled here: %s", error)
         return driver().module_from_buffer(compiler.gpu_binary(bits, shared, self.architecture, *extra).read_bytes())
 
@@ -128,7 +128,7 @@ class Context:
 
 @contextmanager
 def making() -> Iterator[None]:
-    """A context in which this thread makes an engine that another one will use."""
+    """A context in which this thread makes an engine for another thread."""
     makers.add(threading.current_thread())
     try:
         yield
@@ -137,7 +137,7 @@ def making() -> Iterator[None]:
 
 
 def leave() -> None:
-    """Leaves the current context of this thread, if there is one."""
+    """Leaves the current context of this thread, if any."""
     here, _thread.context = getattr(_thread, "context", None), None
     if here is not None:
         here.context.pop()

@@ -1,4 +1,4 @@
-"""The driver, through PyCUDA or else cuda-bindings; the GPUs that exist, and the ones that --gpus names. Other modules
+"""The driver, through PyCUDA or else cuda-bindings; the GPUs that exist, and the GPUs that --gpus names. Other modules
 get the driver from here."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WANTED = re.compile(r"all|[1-9]\d*|\d+,(\d+(,\d+)*,?)?")  # --gpus: all, a count
 @lru_cache(maxsize=1)
 def driver() -> Any:
     """The module of the driver, initialised: pycuda.driver, or bindings.py, which has the same names. Raises
-    EngineError when there is neither, or no driver or GPU."""
+    EngineError without either package, a driver or a GPU."""
     cuda = _importable()
     try:
         cuda.init()
@@ -29,7 +29,7 @@ def driver() -> Any:
 
 
 def _importable() -> Any:
-    """pycuda.driver, or bindings.py where PyCUDA cannot be imported. Raises EngineError where neither can."""
+    """pycuda.driver, or bindings.py where PyCUDA cannot be imported. Raises EngineError if neither can be imported."""
     try:
         import pycuda.driver as cuda
     except Exception as error:  # its libraries may raise anything
@@ -50,7 +50,7 @@ def check_form(wanted: str) -> None:
 
 
 def chosen(wanted: str, count: int) -> list[int]:
-    """The numbers of the GPUs that --gpus names, among `count`. Raises UsageError for one that does not exist."""
+    """The numbers of the GPUs that --gpus names, among `count`. Raises UsageError for a GPU that does not exist."""
     check_form(wanted)
     if wanted == "all":
         return list(range(count))

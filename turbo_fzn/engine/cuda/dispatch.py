@@ -19,14 +19,14 @@ from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.layout.layout import Layout
 
-WORDS = ("stop", "consumed", "host_bound", "host_best", "shared", "wanted", "brought")  # of Common
+WORDS = ("stop", "consumed", "host_bound", "host_best", "shared", "wanted", "brought")  # fields of Common
 AGAIN, VALUE, WHOLE = range(3)  # of the host's island: version while it is written, value, version afterwards
 
 
 class Dispatch:
     """Copies into the `memory` (allocations by name) of the device of the context `here`, on `stream`.
 
-    To be created before the kernel starts, since page-locked memory cannot be allocated while it is running. A copy
+    Create it before the kernel starts, since page-locked memory cannot be allocated while the kernel is running. A copy
     that fails is dropped: then the kernel has failed, which its engine reports.
     """
 
@@ -38,7 +38,7 @@ class Dispatch:
         self.values = cuda.pagelocked_zeros(max(layout.tnf.n_vars, 1), layout.bound_type)
         self.sides = cuda.pagelocked_zeros(2 * max(layout.tnf.n_vars, 1), layout.bound_type)
         self.inbox = cuda.pagelocked_zeros(max(layout.parcels * layout.parcel_bytes, 1), np.uint8)
-        self.version = cuda.pagelocked_zeros(1, np.int64)  # of the units
+        self.version = cuda.pagelocked_zeros(1, np.int64)  # version of the units
         self.best = NO_INCUMBENT  # sense * objective of the last solution sent
 
     def send_word(self, name: str, value: int) -> None:
@@ -55,7 +55,7 @@ class Dispatch:
         self._begin_copies([("inbox", place, source)])
 
     def send_solution(self, value: int, values: np.ndarray) -> None:
-        """Sends a solution (int64 [n]) with a smaller sense * objective than those before: first its values, then its
+        """Sends a solution (int64 [n]) with a smaller sense * objective than all before: first its values, then its
         objective. While the values are being written, the version of the host's island is odd."""
         if value >= self.best:
             return
@@ -75,8 +75,8 @@ class Dispatch:
         self.send_word("host_best", value)
 
     def send_roots(self, sides: np.ndarray) -> None:
-        """Sends root bounds (int64 [2 n], as in contract.Roots), no weaker than those before. Each bound is valid by
-        itself, so blocks may read a mixture."""
+        """Sends root bounds (int64 [2 n], as in contract.Roots), no weaker than the bounds before. Each bound is valid
+        by itself, so blocks may read a mixture."""
         self.sides[:] = sides
         self.version += 1
         self._copy([("units", ctypes.sizeof(Units), self.sides), ("units", offset(Units, "version"), self.version)])

@@ -1,9 +1,9 @@
-"""The GPU engine, on one GPU; fleet.py has several.
+"""The GPU engine, on one GPU; fleet.py combines several.
 
 The whole search is one launch of resident blocks that synchronise only through atomics, so no grid barrier is needed.
 Solutions reach the host through a ring in mapped host memory; the stop flag, the count of solutions taken, and
-solutions and bounds of others reach the kernel by asynchronous copies on a second stream (dispatch.py). Both streams
-are non-blocking, or a copy would wait for the kernel.
+solutions and bounds of other engines reach the kernel by asynchronous copies on a second stream (dispatch.py). Both
+streams are non-blocking, since otherwise a copy would wait for the kernel.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def has_ended(cuda: Any, stream: Any) -> bool:
 
 
 def float_flags(tnf: TNF) -> tuple[str, ...]:
-    """The flags of nvcc that the model needs: those of real variables, if it has any."""
+    """The flags of nvcc that the model needs: the flags for real variables, if it has any."""
     return () if tnf.floats is None else compiler.GPU_FLOAT_FLAGS
 
 
@@ -151,8 +151,8 @@ class GpuEngine:
     def _choose_rows(
         self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings
     ) -> tuple[Layout, Shape, tuple[str, ...]]:
-        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole if the settings say so,
-        or if by far more blocks fit the GPU then. Where they do not, long rows cost more than rounds that are saved."""
+        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole if the settings demand
+        it, or if far more blocks fit the GPU then. Otherwise long rows cost more than the saved rounds."""
         macros = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         layout = Layout(tnf, exports, replace(settings, fused=bool(settings.fused)))
         registers = {shared: here.kernel(layout.bits, shared, *macros).num_regs for shared in (True, False)}
@@ -166,7 +166,7 @@ class GpuEngine:
         return layout, shape, macros
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
-        """The shape with fewer blocks, if the workspaces of all would not fit into the free device memory."""
+        """The shape, with fewer blocks if the workspaces of all would not fit into the free device memory."""
         store = 0 if shape.store_shared else layout.store_bytes
         self.workspace_bytes = align16(layout.stack_bytes + store)
         free, _ = self.cuda.mem_get_info()
@@ -234,7 +234,7 @@ class GpuEngine:
     def running(self) -> bool:
         if self.running_kernel:
             self.here.enter()
-            self.running_kernel = False  # as a kernel that has failed does not
+            self.running_kernel = False  # a kernel that has failed is not running
             self.running_kernel = not has_ended(self.cuda, self.compute)
         return self.running_kernel
 
@@ -279,8 +279,8 @@ class GpuEngine:
         return self.common().prover(self.name) if self.complete else ""
 
     def adopt(self, found: Found) -> None:
-        """Takes a solution with all values: blocks search only better ones from their next node on, and use its values
-        from their next neighbourhood on."""
+        """Takes a solution with all values: blocks search only better solutions from their next node on, and use its
+        values from their next neighbourhood on."""
         if self.running_kernel and self.layout.is_whole(found):
             self.dispatch.send_solution(self.layout.tnf.sense * found.objective, found.values)
             self._note([found])
@@ -309,7 +309,7 @@ class GpuEngine:
         return int(self.common().outstanding)
 
     def statistics(self) -> dict[str, int]:
-        """The counts of all blocks together; those of blocks at work may lack the last few nodes."""
+        """The counts of all blocks together; counts of running blocks may lack the last few nodes."""
         self.here.enter()
         self.cuda.memcpy_dtoh_async(self.counters, self.memory["statistics"], self.copies)
         if self.layout.settings.profile:
@@ -340,7 +340,7 @@ class GpuEngine:
         del self.ring, self.ring_memory, self.outbox, self.parcels, self.dispatch, self.counters, self.depths, self.seen
         del self.compute, self.copies
         if threading.current_thread() is not threading.main_thread():
-            contexts.leave()  # it may end now
+            contexts.leave()  # the thread may end now
 
 
 class _DeviceMemory:
@@ -357,6 +357,6 @@ class _DeviceMemory:
 
 
 def make_elsewhere(tnf: TNF, exports: np.ndarray, settings: Settings) -> GpuEngine:
-    """Makes an engine that another thread will start and use."""
+    """Makes an engine for another thread, which will start and use it."""
     with contexts.making():
         return GpuEngine(tnf, exports, settings)

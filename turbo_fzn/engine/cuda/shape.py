@@ -30,7 +30,7 @@ class Shape:
 
 
 def may_fuse(settings: Settings) -> bool:
-    """Whether stores without inner links may be chosen for this run: not where the settings say where they lie."""
+    """Whether stores without inner links may be chosen for this run: only if the settings do not fix their place."""
     return settings.store is None and settings.model is None and settings.sort is None and not settings.bitsets
 
 
@@ -42,8 +42,8 @@ def pays(fused: Shape, ternary: Shape, sms: int) -> bool:
 
 
 def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
-    """The shape with as many blocks as fit; the fewer fit, the more threads each has. `here` is a context.Context,
-    `registers` the number for each lane, by whether the store is in shared memory.
+    """The shape with as many blocks as fit; the fewer blocks fit, the more threads each block has. `here` is a
+    context.Context, `registers` the number for each lane, by whether the store is in shared memory.
 
     Many one-warp blocks are best for small stores, one large block for a store that fills the shared memory (measured:
     docs/measurements/tree-search.md). The propagation lists get the rest of the shared memory. Raises EngineError where

@@ -1,12 +1,13 @@
 """Initialises the GPUs in the background, while a large model is being read, or while the CPU searches a small one.
 
 Making a CUDA context takes the driver some tenths of a second, in which it needs neither the model nor Python. PyCUDA
-holds Python's lock meanwhile, so the driver is called here by ctypes, which does not. It makes the primary contexts of
-the named GPUs in parallel; these belong to the process, so PyCUDA later finds them ready. They are never released,
-since they are needed until the process ends.
+holds Python's lock during this time, so the driver is called here by ctypes, which releases it. It makes the primary
+contexts of the named GPUs in parallel; these belong to the process, so PyCUDA later finds them ready. They are never
+released, since they are needed until the process ends.
 
 If a small model may be solved first, the driver is not initialised before the search has had a head start (maker.py):
-the system takes a tenth of a second to clean up after it, which keeps it busy, though no process waits (worker.py).
+the system takes a tenth of a second to clean up after the driver, which uses a processor, though no process waits
+(worker.py).
 
 Imports nothing heavy, so that it can begin before heavy modules are imported.
 """
@@ -51,7 +52,7 @@ class Waking:
         except RuntimeError as error:
             self.failure = f"the driver cannot be woken: {error}"
         else:
-            # Else the thread would be ended while it works.
+            # Otherwise the thread would be ended during its work.
             atexit.register(thread.join, TUNING.driver_patience_seconds)
 
     def wait(self) -> None:
@@ -71,7 +72,7 @@ class Waking:
         self.failure = failure
 
     def _retain_all(self, count: int) -> str | None:
-        """The reason why none of the named GPUs can be used; None where one can."""
+        """The reason why no named GPU can be used, or None."""
         try:
             numbers = chosen(self.wanted, count)
         except UsageError:
@@ -103,7 +104,7 @@ class Waking:
 
 @lru_cache(maxsize=1)
 def absence() -> str | None:
-    """The reason why there is no driver; None where there is one, which is not initialised."""
+    """The reason why there is no driver, or None; does not initialise the driver."""
     try:
         ctypes.CDLL(LIBRARY)
     except OSError as error:

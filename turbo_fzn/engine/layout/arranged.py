@@ -1,4 +1,4 @@
-"""What a block's store holds (tnf/arrange.py) -> the arrays in which the kernels read it: see Problem of abi.py."""
+"""The contents of a block's store (tnf/arrange.py) -> the arrays that the kernels read: see Problem of abi.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_ROWS = np.empty(0, np.int32)
 
 
 def stored(tnf: TNF, arranged: Arranged | None) -> TNF:
-    """The variables and ternary rows of a block's store, without what names variables by number."""
+    """The variables and ternary rows of a block's store, without the parts that name variables by number."""
     if arranged is None:
         return tnf
     n, m = arranged.n_vars, arranged.n_rows
@@ -37,7 +37,7 @@ def pack(arranged: Arranged | None) -> dict[str, np.ndarray]:
 
 
 def count(problem: Problem, tnf: TNF, arranged: Arranged | None) -> None:
-    """Sets the fields of `problem` that say how many there are of everything."""
+    """Sets the fields of `problem` that contain the sizes of the store."""
     problem.n_store_vars, problem.n_store_rows = tnf.n_vars, tnf.n_rows
     if arranged is not None:
         problem.n_store_vars, problem.n_store_rows = arranged.n_vars, arranged.n_rows
@@ -61,8 +61,8 @@ def term_sides(linears: Linears) -> np.ndarray:
 def watched(arranged: Arranged) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(variables, changes of WAKE_*, rows): the changes by which sums wake.
 
-    A sum with an upper limit wakes when it grows, one with a lower limit when it falls, one with a truth by both, and
-    by its truth."""
+    A sum with an upper limit wakes when it grows, a sum with a lower limit when it falls, a sum with a truth in both
+    cases, and when its truth changes."""
     sums = arranged.sums
     row = np.repeat(np.arange(sums.n_rows), sums.sizes)
     ranges = sums.truth < 0

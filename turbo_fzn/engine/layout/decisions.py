@@ -1,9 +1,8 @@
 """The sets of variables that a learner decides first: for each variable a bit for each set of abi.DecisionSet.
 
 The ternary form gives a sum of many terms a variable for each of its nodes, and a disjunction a chain of maxima. A
-decision on such a link decides a part of a sum that the model does not name; some proofs need this, in others it keeps
-a learner from the decisions that matter. No set is best on every model (docs/measurements/learning.md), so learners
-take them in turn.
+decision on such a link decides a partial sum that the model does not name; some proofs need this, in others it delays
+the decisions that matter. No set is best on every model (docs/measurements/learning.md), so learners take them in turn.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ TREES = (Op.ADD, Op.MIN, Op.MAX)  # the operators of trees; a tree has rows of o
 
 
 def links(tnf: TNF) -> np.ndarray:
-    """The inner links of sums and of chains of minima or maxima (bool [n]): variables that one row defines and one row,
-    of the same operator, uses."""
+    """The inner links of sums and of chains of minima or maxima (bool [n]): variables defined by one row and used by
+    one row of the same operator."""
     ternary = tnf.op != Op.ELEMENT
     operands = np.concatenate((tnf.y, tnf.z[ternary]))
     uses = np.bincount(operands, minlength=tnf.n_vars)
@@ -36,7 +35,7 @@ def links(tnf: TNF) -> np.ndarray:
 
 def decision_sets(tnf: TNF, labelled: np.ndarray) -> np.ndarray:
     """The bits of each variable (uint8 [n]). `labelled` (int32) are the variables of the search annotation, or, without
-    one, those that the model declares."""
+    an annotation, the declared variables."""
     members = {
         DecisionSet.ALL: np.ones(tnf.n_vars, bool),
         DecisionSet.TRUTHS: (tnf.lower >= 0) & (tnf.upper <= 1),

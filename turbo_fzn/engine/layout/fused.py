@@ -14,8 +14,8 @@ from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 
 def rows_of_learners(tnf: TNF, fuses: bool) -> dict[str, np.ndarray]:
-    """Linear rows and clauses, and what they leave out, by the names in Problem; none unless the learner `fuses`. What
-    the search decides by name stays a variable, and what a wide row names."""
+    """Linear rows and clauses, and the variables that they leave out, by the names in Problem; empty unless the learner
+    `fuses`. Variables that the search decides by name or a wide row names are kept."""
     kept = np.full(tnf.n_vars, not fuses)
     kept[tnf.named(outputs=False)] = True
     return pack(fuse(tnf, kept), tnf.n_vars)
@@ -46,7 +46,7 @@ def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _wake_lists(linears: Linears, n_sides: int) -> np.ndarray:
-    """The linear rows that a change of each side may let tighten something (int32), as watch.wake_lists.
+    """The linear rows that may tighten a bound after a change of each side (int32), as watch.wake_lists.
 
     A side that grows with the sum wakes rows with a `high` or a truth, the opposite side rows with a `low` or a truth.
     A truth variable wakes its row with both of its sides."""

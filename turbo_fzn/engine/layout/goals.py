@@ -13,7 +13,7 @@ from turbo_fzn.tnf.language import TNF
 
 def pack(tnf: TNF) -> dict[str, np.ndarray]:
     """The arrays by their names in Problem: terms with the sides that grow with sense * objective, and the constant.
-    None where the objective is no sum."""
+    Empty if the objective is no sum."""
     goal = goal_of(tnf)
     if goal is None:
         return {"goal_terms": np.zeros(0, np.dtype(Term)), "goal_constant": np.zeros(1, np.int64)}

@@ -1,4 +1,4 @@
-"""Which variables have holes, and where the words of these lie: see kernels/core/holes.h (variant `bitset`)."""
+"""The variables with holes, and the places of their words: see kernels/core/holes.h (variant `bitset`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ WHOLE_WORD = 2**HOLE_BITS - 1
 @dataclass(frozen=True)
 class Holes:
     """`records`: int32 [n, 2], for each variable the place of its first word in the store, or -1, and the value of its
-    first bit. `n_words`: of all variables. `watches`: pairs of a word and a row that it wakes (int64 [k] each)."""
+    first bit. `n_words`: the number of words of all variables. `watches`: pairs of a word and a row that it wakes
+    (int64 [k] each)."""
 
     records: np.ndarray
     n_words: int
@@ -41,7 +42,7 @@ def find_holes(tnf: TNF) -> Holes:
 def _watches(tnf: TNF, able: np.ndarray, place: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The words that wake rows. An EQ row with a constant waits for the constant's word alone."""
     words, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    eq = np.flatnonzero((tnf.op == Op.EQ) & (tnf.upper[tnf.x] == 1))  # if false it makes holes, and needs none
+    eq = np.flatnonzero((tnf.op == Op.EQ) & (tnf.upper[tnf.x] == 1))  # an EQ fixed to false makes holes, and reads none
     element = np.flatnonzero(tnf.op == Op.ELEMENT)
     fixed = tnf.lower == tnf.upper
     for own, other in ((tnf.y, tnf.z), (tnf.z, tnf.y)):

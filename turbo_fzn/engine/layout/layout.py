@@ -59,7 +59,7 @@ class Settings:
     blocks: int = 1
     seed: int = 0
     lns_percent: int = 0
-    methods: frozenset[str] = frozenset(METHODS)  # that blocks may use
+    methods: frozenset[str] = frozenset(METHODS)  # methods that blocks may use
     roles: tuple[str, ...] = ()  # of the blocks that learn (LEARNERS), which are the last ones; CPU only
     decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
     fuses: tuple[bool, ...] = ()  # for each learner: whether it has fused rows (tnf/fuse.py); () for all of them
@@ -70,9 +70,9 @@ class Settings:
     queue_capacity: int | None = None
     ring_slots: int | None = None
     pool_path: int | None = None
-    threads: int | None = None  # of a block, a multiple of a warp; GPU only
+    threads: int | None = None  # threads of a block, a multiple of a warp; GPU only
     store: str | None = None  # "shared" or "global"; GPU only
-    memory_bytes: int | None = None  # of the device, at most
+    memory_bytes: int | None = None  # the most memory of the device to use
     device: int | None = None  # the number of the GPU, where several work
     shares: bool = False  # shares the tree with other engines, and begins with no part of it
     macros: tuple[str, ...] = ()  # of the kernels, set by variants (variants.py), as are the fields below
@@ -143,13 +143,13 @@ class Layout:
         }
 
     def _with_words(self, bounds: np.ndarray, word: int) -> np.ndarray:
-        """The bounds as a store has them, with the same bound for each word of holes."""
+        """The bounds in the form of a store, with the same bound for each word of holes."""
         words = self.store_vars - self.stored.n_vars
         return np.append(bounds, np.full(words, word)).astype(self.bound_type)
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(records, lists, gaps) of all strategies, as strategies.pack: for neighbourhoods, for the warm start, then
-        those of the model. The lists end with the output variables."""
+        the strategies of the model. The lists end with the output variables."""
         warm, self.hints = self._warm_start()
         own = {
             FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
@@ -220,8 +220,8 @@ class Layout:
 
     @property
     def tree_blocks(self) -> int:
-        """The number of blocks that search the tree: those that neither learn nor search neighbourhoods, but at least
-        one where no block learns."""
+        """The number of blocks that search the tree: blocks that neither learn nor search neighbourhoods, but at least
+        one block where no block learns."""
         settings = self.settings
         if "tree" not in settings.methods and settings.lns_percent:
             return 0
@@ -270,7 +270,7 @@ class Layout:
         )
 
     def roles(self) -> np.ndarray:
-        """The method of each block (int32 [blocks]): its role if it learns, else the tree's."""
+        """The method of each block (int32 [blocks]): its role if it learns, else the tree search."""
         roles = np.zeros(self.settings.blocks, np.int32)
         roles[len(roles) - len(self.settings.roles) :] = [METHODS.index(role) for role in self.settings.roles]
         return roles
@@ -289,7 +289,7 @@ class Layout:
         return decisions.decision_sets(self.tnf, decision_variables(self.tnf, self.tnf.n_vars)[0])
 
     def rows_of_learners(self) -> dict[str, np.ndarray]:
-        """What learners read, by the names in Problem: see fused.py, wide.py and goals.py."""
+        """The arrays that learners read, by the names in Problem: see fused.py, wide.py and goals.py."""
         rows = fused.rows_of_learners(self.tnf, self.settings.fused is not False)
         wides = wide.pack(self.tnf.wides, self.tnf.n_vars)
         return self.watches_of_learners() | rows | wides | goals.pack(self.tnf)
@@ -349,9 +349,9 @@ class Layout:
 
     @property
     def begins_with_root(self) -> bool:
-        """Whether the pool begins with a subproblem, the root: not where engines share the tree, nor where it is split
-        ahead. The pool's tail and its slots must agree: a block that takes a slot which the tail does not count would
-        wait for ever, without seeing a stop."""
+        """Whether the pool begins with a subproblem, the root: not if engines share the tree, nor if the tree is split
+        ahead. The pool's tail and its slots must agree: a block that takes a slot beyond the tail would wait for ever,
+        without reading a stop."""
         return not (self.settings.shares or self.settings.split)
 
     def first_sequences(self) -> np.ndarray:
@@ -362,9 +362,9 @@ class Layout:
         return sequences
 
     def first_common(self, incumbent: Found | None = None) -> Common:
-        """The initial state that all blocks share: the number of open subproblems (the root; none where engines share
-        the tree; all parts of a tree that is split ahead), and the incumbent's objective as the one to improve on.
-        Raises InternalError where a block would search that does not know every constraint."""
+        """The initial state that all blocks share: the number of open subproblems (the root; 0 where engines share the
+        tree; all parts of a tree that is split ahead), and the incumbent's objective, to be improved. Raises
+        InternalError if a searching block would ignore a constraint."""
         self.tnf.require_learners(len(self.settings.roles), self.settings.blocks)
         best = NO_INCUMBENT if incumbent is None else self.tnf.sense * incumbent.objective
         bound = self.root_bound()
@@ -374,8 +374,8 @@ class Layout:
         return make_common(pool_tail=begun, outstanding=open_work, shared=int(self.settings.shares), **words)
 
     def first_islands(self, incumbent: Found | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(islands uint8, incumbents [(islands + 1) * n]), the host's last: the incumbent on island 0, the others
-        empty."""
+        """(islands uint8, incumbents [(islands + 1) * n]), with the host's island last: the incumbent on island 0, the
+        others empty."""
         islands = line_aligned((self.n_islands + 1) * ctypes.sizeof(Island))
         incumbents = np.zeros((self.n_islands + 1) * self.tnf.n_vars, self.bound_type)
         if incumbent is not None:

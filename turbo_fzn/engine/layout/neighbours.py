@@ -17,7 +17,7 @@ def decision_variables(tnf: TNF, n_vars: int) -> tuple[np.ndarray, np.ndarray]:
     every = np.concatenate(named)
     groups = np.repeat(np.arange(len(named)), [len(variables) for variables in named])
     wanted = (tnf.lower[every] < tnf.upper[every]) & (every != tnf.objective)
-    if tnf.floats is not None:  # real variables follow from others or are split: fixing them to a bound is of no use
+    if tnf.floats is not None:  # real variables follow from others or are split: fixing them to a bound is useless
         wanted &= ~tnf.floats.mask[every]
     groups, unfixed = groups[wanted], every[wanted]
     _, first = np.unique(unfixed, return_index=True)
@@ -26,7 +26,8 @@ def decision_variables(tnf: TNF, n_vars: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def owners(tnf: TNF, neighbours: np.ndarray) -> np.ndarray:
-    """For each variable (int32 [n]) a nearest decision variable in the constraint graph, -1 where none is near.
+    """For each variable (int32 [n]) a nearest decision variable in the constraint graph, -1 beyond `owner_distance`
+    rows.
 
     Breadth-first search from all decision variables at once, one row further in each round.
     """

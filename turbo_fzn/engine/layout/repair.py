@@ -1,9 +1,10 @@
-"""What a walk reads (kernels/repair): which rows define a variable, in which order, and what reads each variable.
+"""The arrays of a walk (kernels/repair): the rows that define variables, their order, and the rows that read a
+variable.
 
 A row can define one variable: x of `x = y op z`, the truth of a sum, or a term with factor ±1 of an equation. Each
 variable gets at most one of the rows that can define it, and definitions must not go round in circles. The order is
-made round by round: what depends on free and on ready variables only is ready in the next round. Where a round finds
-nothing, the definitions that are left form circles, and some of their variables become free.
+made round by round: a variable that depends on free and ready variables only is ready in the next round. Where a round
+finds no variable, the remaining definitions form cycles, and some of their variables become free.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Order:
-    """`rows` (int64) define `variables` (int64), each after those that it depends on; `definer` (int64 [n]) is the row
-    that defines a variable, or NOBODY."""
+    """`rows` (int64) define `variables` (int64), each after the rows that it depends on; `definer` (int64 [n]) is the
+    row that defines a variable, or NOBODY."""
 
     rows: np.ndarray
     variables: np.ndarray
@@ -49,7 +50,7 @@ class Order:
 
 
 def can_walk(tnf: TNF) -> bool:
-    """Whether walks understand the model: all its constraints, over integers of a limited size."""
+    """Whether walks support the model: all its constraints, over integers of a limited size."""
     largest = max(abs(tnf.lower).max(initial=0), abs(tnf.upper).max(initial=0))
     return (
         tnf.floats is None
@@ -83,7 +84,7 @@ def pack(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> dict[str, 
 
 
 def nothing() -> dict[str, np.ndarray]:
-    """What `pack` gives, empty: nobody walks."""
+    """The arrays of `pack`, all empty: no block walks."""
     return {
         "definitions": columns(Definition, row=(), var=(), sign=(), spare=()),
         "definition_places": np.zeros(0, np.int32),
@@ -94,7 +95,7 @@ def nothing() -> dict[str, np.ndarray]:
 
 
 def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
-    """Sets the fields of `problem` that say how much there is to walk on."""
+    """Sets the fields of `problem` that contain the sizes of these arrays."""
     problem.walks, problem.n_definitions = int(len(arrays["reaches"]) > 0), len(arrays["definitions"])
 
 
@@ -111,7 +112,7 @@ def walk_bytes(n_vars: int, n_rows: int, bits: int, arrays: dict[str, np.ndarray
 
 
 def terms_of(stored: TNF, sums: Linears | None) -> Pairs:
-    """The terms of all sums, whose rows are numbered behind the ternary ones."""
+    """The terms of all sums, whose rows are numbered after the ternary rows."""
     if sums is None:
         return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
     rows = stored.n_rows + np.repeat(np.arange(sums.n_rows), sums.sizes)
@@ -119,7 +120,7 @@ def terms_of(stored: TNF, sums: Linears | None) -> Pairs:
 
 
 def in_order(stored: TNF, sums: Linears | None, decisions: np.ndarray, terms: Pairs) -> Order:
-    """Which rows define which variables, and in which order."""
+    """The rows that define variables, in order."""
     definer = _definers(stored, sums, decisions)
     inputs = _inputs(stored, terms)
     defined = np.flatnonzero(definer != NOBODY)
@@ -133,10 +134,10 @@ def in_order(stored: TNF, sums: Linears | None, decisions: np.ndarray, terms: Pa
 
 
 def _definers(stored: TNF, sums: Linears | None, decisions: np.ndarray) -> np.ndarray:
-    """For each variable a row that can define it (int64 [n]), NOBODY where there is none; each row once.
+    """For each variable a row that can define it (int64 [n]), or NOBODY; each row once.
 
     The truth of a sum comes first, then values, then truths of comparisons; then one term of an equation, the objective
-    or that of the largest domain, but none that a search decides."""
+    or the term of the largest domain, but no variable that a search decides."""
     n, m = stored.n_vars, stored.n_rows
     unfixed, decides = stored.lower < stored.upper, np.zeros(n, bool)
     decides[decisions] = True
@@ -178,7 +179,7 @@ def _give_equations(definer: np.ndarray, stored: TNF, sums: Linears, wanted: np.
 
 
 def _inputs(stored: TNF, terms: Pairs) -> Pairs:
-    """What each row computes its result from; y and z twice where they are the same."""
+    """The inputs of each row; y and z twice where they are the same variable."""
     rows, binary = np.arange(stored.n_rows), stored.op != Op.ELEMENT
     return Pairs(
         np.concatenate((rows, rows[binary], terms.rows)),
@@ -215,7 +216,7 @@ def _sorted_rows(output: np.ndarray, definer: np.ndarray, needed: Pairs) -> tupl
 
 
 def _most_used(rows: np.ndarray, uses: np.ndarray) -> np.ndarray:
-    """The rows of circles whose variables become free: some of those that most others need."""
+    """The rows of cycles whose variables become free: some of the rows that most others need."""
     return rows[np.argsort(-uses, kind="stable")[: max(len(rows) // TUNING.circle_rounds, 1)]]
 
 
@@ -247,7 +248,7 @@ def _places(order: Order, n_rows: int) -> np.ndarray:
 
 
 def _scales(sums: Linears | None) -> np.ndarray:
-    """For each sum the mean size of its factors (int32): a violation of so much counts as one."""
+    """For each sum the mean size of its factors (int32): a violation of this size counts as 1."""
     if sums is None:
         return np.zeros(0, np.int32)
     total = np.add.reduceat(abs(sums.coefficients.astype(np.int64)), sums.starts[:-1]) if sums.n_rows else np.zeros(0)

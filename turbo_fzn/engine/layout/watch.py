@@ -1,4 +1,4 @@
-"""Watch lists: which rows to wake when a bound of a variable changes; `wake_lists` has those of learners' own rows.
+"""Watch lists: the rows to wake when a bound of a variable changes; `wake_lists` has the lists of learners' own rows.
 
 Each variable has one list of rows in three segments: rows that watch its lower bound only, either bound, its upper
 bound only. So a record of four numbers (`Watch` of abi.py) gives the rows of each event (docs/design/architecture.md).
@@ -15,7 +15,7 @@ WAKE_LOWER, WAKE_UPPER, WAKE_BOTH = 1, 2, 3  # format: bits of a watcher
 
 
 def wake_masks(tnf: TNF) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) that can let the row tighten something.
+    """The bound changes of a row's x, y and z (uint8 [m] each, bits WAKE_*) after which the row may tighten a bound.
 
     A row that can tighten one bound of a variable is woken by the other, see kernels/core/propagate.h.
     """

@@ -28,7 +28,7 @@ def pack(wides: Sequence[Wide], n_vars: int) -> dict[str, np.ndarray]:
 
 
 def count(problem: Problem, arrays: dict[str, np.ndarray]) -> None:
-    """Sets the fields of `problem` that say how long the arrays are."""
+    """Sets the fields of `problem` that contain the lengths of the arrays."""
     rows = arrays["wides"]
     problem.n_wides = len(rows)
     problem.most_arguments = int((rows["end"] - rows["start"]).max(initial=0))

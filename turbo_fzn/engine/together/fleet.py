@@ -24,7 +24,7 @@ from turbo_fzn.tnf.language import TNF
 
 log = logging.getLogger("turbo_fzn")
 
-SEEDS_APART = 1_000_003  # formula: between the seeds of two devices, so that they search different neighbourhoods
+SEEDS_APART = 1_000_003  # formula: difference of the seeds of two devices, which makes their neighbourhoods differ
 
 
 class _Making:
@@ -60,7 +60,7 @@ def make(tnf: TNF, exports: np.ndarray, settings: Settings, wanted: str) -> Engi
 
 
 def make_all(tnf: TNF, exports: np.ndarray, settings: Settings, numbers: Sequence[int]) -> list[gpu.GpuEngine]:
-    """The engines of the devices, without those that cannot be made. Raises EngineError where none can."""
+    """The engines of the devices, without engines that cannot be made. Raises EngineError if no engine can be made."""
     makings = [
         _Making(tnf, exports, replace(settings, device=device, seed=settings.seed + SEEDS_APART * place, shares=True))
         for place, device in enumerate(numbers)

@@ -1,7 +1,7 @@
-"""Makes an engine beside a search: in a thread, after a delay, and without the search ever waiting for it.
+"""Makes an engine beside a search: in a thread, after a delay; the search never waits for it.
 
 To prepare a GPU for a model takes some tenths of a second, or a minute if its kernels must be compiled, and each step
-may fail. Many small models are solved before; then the GPU is not used.
+may fail. Many small models are solved sooner; then the GPU is not used.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _turn = threading.Lock()  # one engine is made at a time, since each takes most 
 
 
 class Maker:
-    """Makes an engine in a thread, after a delay. Abandoned, it does not begin, or closes the engine."""
+    """Makes an engine in a thread, after a delay. After `abandon` it does not begin, or closes the engine."""
 
     def __init__(self, make: Callable[[], Engine]):
         self.engine: Engine | None = None
         self.unwanted = threading.Event()
-        self.lock = threading.Lock()  # of these two
+        self.lock = threading.Lock()  # guards `engine` and `unwanted`
         self.thread = threading.Thread(target=self._run, args=(make,), name="make-engine", daemon=True)
 
     def start(self) -> None:
@@ -63,11 +63,11 @@ class Maker:
 
     @property
     def expected(self) -> bool:
-        """Whether there is an engine, or may still be one."""
+        """Whether the engine exists or may still be made."""
         return self.thread.is_alive() or self.engine is not None  # in this order: the thread sets it, and ends
 
     def abandon(self) -> None:
-        """Closes the engine, without waiting for one that is still being made: the thread closes it."""
+        """Closes the engine, without waiting: an engine that is still being made is closed by the thread."""
         with self.lock:
             self.unwanted.set()
         if self.engine is not None:
@@ -76,7 +76,7 @@ class Maker:
 
 @contextmanager
 def _short_turns() -> Iterator[None]:
-    """Lets Python switch threads after `maker_turn_seconds`; with the default of 5 ms, answers would wait for imports
+    """Makes Python switch threads after `maker_turn_seconds`; with the default of 5 ms, answers would wait for imports
     of modules."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, TUNING.maker_turn_seconds))
@@ -87,7 +87,7 @@ def _short_turns() -> Iterator[None]:
 
 
 def close(engine: Engine) -> None:
-    """Closes an engine, also one that has failed; logs an error in closing it, and goes on."""
+    """Closes an engine, even if it has failed; only logs an error in closing it."""
     try:
         engine.close()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The members of a team (team.py): an engine that is needed, one that may fail, and one that joins later."""
+"""The members of a team (team.py): a required engine, an engine that may fail, and an engine that joins later."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Member:
 
     def __init__(self, engine: Engine | None):
         self.engine = engine  # None while it is not at work
-        self.roots: Roots | None = None  # that it has proved, and that were not passed on yet
+        self.roots: Roots | None = None  # root bounds that it has proved and that were not passed on yet
 
     def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
-        """The result of `ask` on the engine; `otherwise` when it is not at work."""
+        """The result of `ask` on the engine, or `otherwise` if the engine is not at work."""
         return otherwise if self.engine is None else ask(self.engine)
 
     def tighten(self, roots: Roots) -> None:
@@ -44,7 +44,7 @@ class Dispensable(Member):
         super().__init__(engine)
         self.failure: Exception | None = None
         self.failed: Engine | None = None
-        self.left: list[Found] = []  # found before that
+        self.left: list[Found] = []  # solutions found before the failure
 
     def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
         engine = self.engine
@@ -83,9 +83,9 @@ class Joining(Dispensable):
 
     @property
     def is_expected(self) -> bool:
-        """Whether it may still begin to work."""
+        """Whether the engine may still begin to work."""
         return self.joined is None and self.maker.expected
 
     def close(self) -> None:
-        """Does not wait for an engine that is still being made."""
+        """Closes the engine, without waiting for an engine that is still being made."""
         self.maker.abandon()

@@ -2,24 +2,25 @@
 
 The first member works from the start; the others join when they are ready (maker.py); all are driven alike, whatever
 their kind. With `--arch auto` the first is the CPU engine, and the GPU engine joins it. The first searches to its end
-independently of the others: the answer comes no later than from it alone. Several GPUs work from the start, and share
-one tree (tree.py).
+independently of the others: the answer comes no later than from the first alone. Several GPUs work from the start, and
+share one tree (tree.py).
 
 Members exchange values that only improve, so their time, order and repetition do not matter: the best solution, with
 its values, as soon as it is found; and at intervals the proved bound of the objective and the root bounds of all
 variables. All proofs stay valid:
 
-* Each member begins at the root. The space is searched when one of them has searched all of it. If they share a tree,
-  it is searched when the tree is exhausted and all members have published their solutions.
-* Optimisation: a solution is sent to the other members, or to one that joins, only in the call of `poll` that returns
+* Each member begins at the root. The space is searched when a member has searched all of it. If they share a tree, it
+  is searched when the tree is exhausted and all members have published their solutions.
+* Optimisation: a solution is sent to the other members, or to a joining member, only in the call of `poll` that returns
   it. So a member's proof that there is no better solution is about a solution that the caller has. (If solutions lack
-  some of their values, none is sent, and the search drops those that are no improvement.)
+  some of their values, no solution is sent, and the search drops solutions that are no improvement.)
 * A bound of the objective that a member has proved holds for all solutions, so for all members.
-* Root bounds may exclude solutions that are no better than the best one that their finder knew. So they are passed on
-  only after a solution as good as that has been returned and sent to all. docs/design/correctness.md has the argument.
+* Root bounds may exclude solutions that are no better than the best solution known to the member that proved them. So
+  they are passed on only after a solution as good has been returned and sent to all. docs/design/correctness.md has the
+  argument.
 * Satisfaction: a member finds solutions of others again. If all solutions are wanted, repetitions are dropped, since
-  also blocks of one engine may repeat each other (answers.Distinct).
-* A member that fails is left out from then on. The solutions that it had published are returned: the search checks them
+  blocks of one engine may repeat each other, too (answers.Distinct).
+* A member that fails is left out from then on. Solutions that it had published are returned: the search checks them
   like all others.
 """
 
@@ -45,11 +46,11 @@ log = logging.getLogger("turbo_fzn")
 class Team:
     """Drives `first`, and the engines that `makers` return, which are called in threads. See contract.Engine.
 
-    If `first` is several engines, they share a tree, and all but the last one may fail. `sense` is that of the
-    objective: 1 to minimise, -1 to maximise, 0 to satisfy.
+    If `first` is several engines, they share a tree, and all but the last may fail. `sense`: 1 to minimise, -1 to
+    maximise, 0 to satisfy.
     """
 
-    repeats = True  # a member finds again what another has found
+    repeats = True  # a member may find a solution of another member again
 
     def __init__(self, first: Engine | Sequence[Engine], makers: Sequence[Callable[[], Engine]], sense: int):
         self.tree: SharedTree | None = None
@@ -73,11 +74,11 @@ class Team:
 
     @property
     def name(self) -> str:
-        return "+".join(engine.name for engine in self._at_work()) or "team"  # all have failed
+        return "+".join(engine.name for engine in self._at_work()) or "team"  # "team": all have failed
 
     @property
     def shape(self) -> dict[str, Any]:
-        """The shape of the members that have joined; without such, of those that work from the start."""
+        """The shape of the members that have joined, or if there are none, of the members that work from the start."""
         shape: dict[str, Any] = {}
         for other in self.others:
             if other.engine is not None:
@@ -106,8 +107,8 @@ class Team:
 
     @property
     def running(self) -> bool:
-        """Whether a member is running, or may still join after the first has given up. Raises EngineError where all
-        have failed."""
+        """Whether a member is running, or may still join after the first has given up. Raises EngineError if all have
+        failed."""
         running = [member.ask(lambda engine: engine.running, False) for member in self.members]
         if not self._at_work():
             raise EngineError("all of them have failed")
@@ -135,7 +136,7 @@ class Team:
         if self.tree is not None and not self.stopped:
             self.tree.exchange(NO_INCUMBENT if self.best is None else self.sense * self.best.objective)
             if any(member.ask(lambda engine: engine.complete, False) for member in self.core):
-                self.stop()  # by a bound, or all of them
+                self.stop()  # a bound ended the search, or all members
         if exchanges:
             self._tell_bound()
             self._tell_roots()
@@ -144,7 +145,7 @@ class Team:
         return arrived
 
     def _note(self, arrived: list[Found]) -> list[Found]:
-        """Returns the solutions that have arrived, and records the best one."""
+        """Returns the solutions that have arrived, and records the best of them."""
         for solution in arrived if self.sense else ():
             if self.best is None or self.sense * solution.objective < self.sense * self.best.objective:
                 self.best = solution
@@ -180,12 +181,13 @@ class Team:
                 member.ask(lambda engine: engine.raise_bound(self.raised), None)
 
     def _hear_roots(self) -> None:
-        """Takes the members' root bounds; called before `poll`, which mostly returns the solution that they need."""
+        """Collects the members' root bounds; called before `poll`, which mostly returns the solution that they
+        require."""
         for member in self.members:
             member.roots = member.ask(lambda engine: engine.roots(), None) or member.roots
 
     def _tell_roots(self) -> None:
-        """Passes on the root bounds that exclude only solutions no better than one that the caller has."""
+        """Passes on the root bounds that exclude only solutions no better than a solution that the caller has."""
         have = NO_INCUMBENT if self.best is None else self.sense * self.best.objective
         for teller in self.members:
             if teller.roots is None or have > teller.roots.under:
@@ -211,7 +213,7 @@ class Team:
 
     @property
     def prover(self) -> str:
-        """The prover that a member names; one that got the proof from another names none."""
+        """The prover that a member names; a member that received the proof from another names none."""
         return next(filter(None, (member.ask(lambda engine: engine.prover, "") for member in self.members)), "")
 
     @property
@@ -237,7 +239,7 @@ class Team:
             member.ask(lambda engine: engine.raise_bound(bound), None)
 
     def roots(self) -> Roots | None:
-        """All root bounds passed on so far; None where there are no new ones since the last call."""
+        """All root bounds passed on so far, or None without new bounds since the last call."""
         news, self.has_news = self.has_news, False
         return self.known if news else None
 

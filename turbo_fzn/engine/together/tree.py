@@ -1,18 +1,18 @@
 """One search tree that several engines share by work sharing through the host.
 
 Engines begin without work. The host has a `queue` of subproblems, at first the root alone, and gives them to engines
-whose blocks wait. It keeps the queue from running empty: it asks the engine with the most work for a few of its
-shallowest open alternatives (parcels.py), which are its largest subproblems. So an engine that runs dry gets work from
-the queue at once, and does not wait for another engine to answer.
+whose blocks wait. It refills the queue: it asks the engine with the most work for a few of its shallowest open
+alternatives (parcels.py), which are its largest subproblems. So an engine without work gets a subproblem from the queue
+at once, and does not wait for another engine.
 
 The tree is exhausted when the queue is empty and every engine is dry: it has no subproblem left, and none is on its way
-from it. Engines get work from this queue only, so a dry one stays dry, and they may be checked one after the other.
+from it. Engines get work from this queue only, so a dry engine stays dry, and they may be checked one after the other.
 Only then they are released, and become complete. If a part of the tree was lost, they are stopped instead, and stay
 incomplete. If an engine fails, the subproblems that it got since it was last dry go back to the queue. (Parts of them
 may be searched twice, which costs time; repeated solutions are dropped where all are wanted.)
 
-A ledger counts the subproblems that enter and leave the queue. If it does not balance, one was lost in a way that the
-rule above cannot detect, and the engines are stopped too.
+A ledger counts the subproblems that enter and leave the queue. If it does not balance, a subproblem was lost in a way
+that the rule above cannot detect, and the engines are stopped too.
 
 Other ranks may share the tree (turbo_fzn/ranks). Then all of them decide together when it is exhausted.
 """
@@ -42,7 +42,7 @@ class Branch:
 
     def __init__(self, member: Member):
         self.member = member
-        self.given: list[Path] = []  # since it was last dry
+        self.given: list[Path] = []  # subproblems given since it was last dry
         self.gave_up = False  # whether it had left a part unsearched by then
         self.load = IDLE
         self.blocks = self.ask(lambda parcels: parcels.blocks, 0)
@@ -59,7 +59,7 @@ class Branch:
 
     @property
     def lack(self) -> int:
-        """The number of subproblems that it needs; 0 or less for none."""
+        """The number of subproblems that it needs; 0 or less if it needs none."""
         return (
             min(-(-self.blocks // TUNING.blocks_per_reserve) - self.load.ready, self.load.room)
             if self.is_at_work
@@ -73,15 +73,15 @@ class Branch:
 
     def look(self, known: int) -> None:
         """Updates the load, and forgets `given` once the engine is dry, but not while a solution better than `known`
-        (see SharedTree.exchange) is on its way: it may have pruned parts by this solution, which is lost if it fails
-        now."""
+        (see SharedTree.exchange) is on its way: the engine may have pruned parts by this solution, which is lost if the
+        engine fails now."""
         self.load = self.ask(Parcels.load, IDLE)
         if self.load.open == 0 and self.given and self.is_dry() and self.ask(Parcels.best, -NO_INCUMBENT) >= known:
             self.gave_up |= self.ask(Parcels.gave_up, True)
             self.given.clear()
 
     def is_dry(self) -> bool:
-        """Whether the engine has no subproblem left; False for one that has failed, whose work must be redone."""
+        """Whether the engine has no subproblem left; False for a failed engine, whose work must be redone."""
         return self.ask(Parcels.is_dry, False)
 
     @property
@@ -100,7 +100,7 @@ class Branch:
 
 @dataclass
 class Ledger:
-    """The numbers of subproblems that have entered a queue (first four) and left it."""
+    """The numbers of subproblems that have entered a queue (the first four fields) and left it."""
 
     begun: int = 0  # the root
     sent: int = 0  # by engines
@@ -127,7 +127,7 @@ class SharedTree:
         self.thieves = 0  # other ranks that wait for work
 
     def go_abroad(self, has_root: bool) -> None:
-        """Shares the tree with other ranks, one of which has the root. To be called before the search."""
+        """Shares the tree with other ranks, one of which has the root. Call it before the search."""
         self.abroad = True
         if not has_root:
             self.queue.clear()
@@ -146,7 +146,7 @@ class SharedTree:
             self.settle(whole=self.is_balanced)
 
     def _collect(self, known: int) -> None:
-        """Puts into the queue the subproblems that engines have sent, and those of engines that have failed."""
+        """Puts into the queue the subproblems that engines have sent, and the subproblems of failed engines."""
         for branch in self.branches:
             sent = branch.ask(Parcels.take, list[Path]())
             self.ledger.sent += len(sent)
@@ -158,7 +158,7 @@ class SharedTree:
                 branch.given, branch.load = [], IDLE
 
     def _deal(self, needy: list[Branch]) -> None:
-        """Gives each needy engine about the same number of subproblems from the queue."""
+        """Sends each engine that needs work about the same number of subproblems from the queue."""
         for place, branch in enumerate(needy):
             share = -(-len(self.queue) // (len(needy) - place))
             if count := min(share, branch.lack, TUNING.portion):
@@ -196,7 +196,7 @@ class SharedTree:
 
     def spare(self, most: int) -> list[Path]:
         """Takes subproblems for another rank from the queue: half of them, but at most `most`. Where an engine here
-        needs work, too, the last one stays: else two idle ranks could pass it to and fro for ever."""
+        needs work, too, the last subproblem stays: otherwise two idle ranks could pass it to and fro for ever."""
         is_needed = any(branch.lack > 0 for branch in self.branches)
         count = min(most, (len(self.queue) + (not is_needed)) // 2)
         self.ledger.exported += count

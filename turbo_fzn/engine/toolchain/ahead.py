@@ -23,11 +23,11 @@ from turbo_fzn.base.resources import kernels_folder
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.toolchain import compilation, compiler
 
-# Machine code for one of these runs on later ones with the same first figures, such as 86 and 89. A wheel has PTX of
-# the oldest one too, which the driver compiles for all others that are newer.
+# Machine code for an architecture runs on later ones of the same major version, such as 86 and 89. A wheel also has PTX
+# of the oldest architecture, which the driver compiles for all other newer architectures.
 GPU_ARCHITECTURES = (str(compiler.OLDEST_PACKAGED), "90", "100", "120")
-SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # of the kernels for a GPU
-COMPARED_ON = "90"  # where variants are compared
+SOURCES = {variants.GPU: compiler.SOLVE, variants.HYBRID: compiler.PROPAGATE}  # the source of each GPU engine's kernels
+COMPARED_ON = "90"  # the architecture on which variants are compared
 # The builds that a run without special options may need: (bits, flags).
 CPU_ENGINES: tuple[tuple[int, tuple[str, ...]], ...] = ((32, ()), (64, ()), (64, compiler.CPU_FLOAT_FLAGS))
 GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
@@ -45,14 +45,14 @@ MOST_REGISTERS = 96  # formula: registers of an SM for each lane of these blocks
 
 def _check_gpu_kernels() -> int:
     """Compiles every variant for every architecture, on all cores, and prints registers and spills. Returns the number
-    of faulty ones."""
+    of faulty variants."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return sum(pool.map(lambda build: _is_faulty(*build), checked()))
 
 
 def _is_faulty(source: str, architecture: str, variant: tuple[int, bool, tuple[str, ...]]) -> bool:
-    """Whether the compiler gives a warning for this variant of the source, spills registers, or needs too many for the
-    one that is most used."""
+    """Whether the compiler gives a warning for this variant of the source, spills registers, or, for the most used
+    variant, needs too many."""
     bits, shared, kind = variant
     flags = ["-Werror", "all-warnings", "-cubin", f"-arch=sm_{architecture}"]
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
     """(source, architecture, variant) for every source in every build for every architecture; for the variants of
     variants.py, one width and one architecture only."""
     for source, architecture, variant in itertools.product(SOURCES.values(), GPU_ARCHITECTURES, GPU_VARIANTS):
-        if source == compiler.SOLVE or variants.SUMS not in variant[2]:  # the hybrid engine's blocks have none
+        if source == compiler.SOLVE or variants.SUMS not in variant[2]:  # the hybrid engine's blocks have no sums
             yield source, architecture, variant
     for engine, source in SOURCES.items():
         changed = [one for one in variants.VARIANTS if engine in one.engines and engine not in one.usual]
@@ -94,7 +94,7 @@ def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
 
 
 def fill_package_for_gpus(folder: Path, report: Callable[[str], object] = print) -> None:
-    """Compiles every GPU engine into the folder, for GPU_ARCHITECTURES and what is newer than the oldest. Raises
+    """Compiles every GPU engine into the folder, for GPU_ARCHITECTURES and all that are newer than the oldest. Raises
     EngineError, also where there is no nvcc."""
     codes = [f"-gencode=arch=compute_{one},code=sm_{one}" for one in GPU_ARCHITECTURES]
     oldest = f"compute_{compiler.OLDEST_PACKAGED}"
@@ -134,12 +134,12 @@ def _compile_all(
             for number, done in enumerate(as_completed(waiting), 1):
                 report(f"compiled {number} of {len(waiting)}: {done.result()}")
         finally:
-            pool.shutdown(cancel_futures=True)  # if one has failed, the others are not begun
+            pool.shutdown(cancel_futures=True)  # after a failure the others are not begun
 
 
 def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:
     """Compiles the CPU engine, unless the package has it, and the GPU engine for the GPUs of this machine, and reports
-    progress. `architectures` returns theirs, and raises EngineError where there are none."""
+    progress. `architectures` returns the architectures of these GPUs, and raises EngineError without a GPU."""
     for bits, kind in CPU_ENGINES:
         path = compiler.packaged_library(bits, *kind) or compiler.cpu_library(bits, *kind)
         report(f"CPU engine, {bits}-bit{', real variables' if kind else ''}: {path}")

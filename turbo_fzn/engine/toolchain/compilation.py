@@ -1,14 +1,14 @@
 """One compilation, in a separate process that outlives the run which needs it.
 
-A time limit may be shorter than a compilation. If the compiler ended with the run, the next run would begin anew, and
-none would ever answer. So a process in its own session drives the compiler, and the run waits for it as long as it can.
-The process writes to a temporary folder, loads the compiled file, seals it (cache.py) and renames it to its place: so
-no run ever sees a half-written file, or one that cannot be loaded.
+A time limit may be shorter than a compilation. If the compiler ended with the run, the next run would begin again, and
+no run would ever answer. So a process in its own session drives the compiler, and the run waits for it until its time
+limit. The process writes to a temporary folder, loads the compiled file, seals it (cache.py) and renames it to its
+place: so no run ever reads a half-written file, or a file that cannot be loaded.
 
 If several runs need the same file, one of them compiles it. It takes a lock, flock(2) on `FILE.lock`, that the process
 inherits and that the system releases however the process ends. The others check repeatedly, until the file exists or
-they get the lock. The holder of a lock removes its file in the end: so a lock is valid only while its file is the one
-of that name. If the file system has no locks, a file may be compiled twice; the last one stays.
+they get the lock. The holder of a lock removes its file in the end: so a lock is valid only while its file has that
+name. If the file system has no locks, a file may be compiled twice; the last result stays.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _passing: dict[Path, subprocess.Popen[str]] = {}  # compilations for this run on
 def obtain(target: Path, source: Path, command: list[str], lasting: bool) -> None:
     """Waits until there is a sealed `target`, compiled from `source` by `command` (compiler and flags).
 
-    Raises EngineError with the compiler's first error, NoRoom where the file cannot be written.
+    Raises EngineError with the compiler's first error, NoRoom if the file cannot be written.
     """
     told = False
     with _awaiting(_Awaited(target, lasting)):
@@ -90,8 +90,8 @@ def _awaiting(awaited: _Awaited) -> Iterator[None]:
 
 
 def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
-    """Starts the process, which the caller need not wait for; None where the file exists by now, or another process
-    compiles it. Raises EngineError, NoRoom."""
+    """Starts the process, which the caller need not wait for; returns None if the file exists by now, or another
+    process compiles it. Raises EngineError, NoRoom."""
     try:
         lock = _take_lock(target)
     except OSError as error:
@@ -159,8 +159,8 @@ def _take_lock(target: Path) -> int | None:
 
 
 def _above_streams(handle: int) -> int:
-    """The open file under a number that no standard stream has. Where one of these was closed from the beginning, the
-    file may have got its number, and the process that is to inherit it puts its own stream there."""
+    """The open file under a number that no standard stream has. If a standard stream was closed from the beginning, the
+    file may have its number, and the process that inherits the file would put its own stream there."""
     try:
         return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 3)
     finally:
@@ -168,8 +168,8 @@ def _above_streams(handle: int) -> int:
 
 
 def abandon() -> None:
-    """For the end of the process, also in a signal handler: reports what becomes of the file that it waits for, and
-    ends the compilations that no other run can use."""
+    """For the end of the process, also in a signal handler: reports whether the awaited compilation goes on, and ends
+    the compilations that no other run can use."""
     for process in list(_passing.values()):
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -236,8 +236,8 @@ def make(target: Path, source: str, command: list[str]) -> None:
 
 
 def check_binary(path: str, compiler: str) -> None:
-    """Raises EngineError for a compiled file that is no library that can be loaded, or, for a GPU, which need not exist
-    here, no binary."""
+    """Raises EngineError for a compiled file that cannot be loaded as a library, or, for a GPU, which need not exist
+    here, is no ELF file."""
     import ctypes
 
     try:
@@ -300,7 +300,7 @@ def run_compiler(command: list[str], folder: str) -> str:
 
 
 def _end_group() -> None:
-    """Ends the processes that a compiler which took too long has started, if this process leads its own group."""
+    """Ends the processes started by a compiler that took too long, if this process leads its own group."""
     if os.getpgrp() == os.getpid():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)

@@ -6,7 +6,7 @@ A wheel that was made for it (`make wheel`) has the GPU engine in the same way, 
 
 All other kernels are compiled when they are needed, and kept in one cache, under a hash of the sources, the flags and
 the compiler's identity (compilation.py). For a fast first answer, the CPU engine is compiled twice, first with little
-optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. It is used also if it cannot be written;
+optimisation. The cache is `TURBO_FZN_CACHE`, else the user's cache folder. It is read even if it cannot be written;
 then, or when it is full, missing kernels are compiled into a temporary folder for this run only, with a warning.
 """
 
@@ -47,7 +47,7 @@ CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 
 
 class NoCompiler(EngineError):
-    """There is no compiler: none was named, and none of the usual ones was found."""
+    """There is no compiler: no compiler was named, and no usual compiler was found."""
 
 
 _full: set[Path] = set()  # cache folders that were found full in this process
@@ -75,7 +75,8 @@ def _temporary_folder() -> Path:
 
 
 def _abandon() -> None:
-    """For a process that is about to end, also in a signal handler: compilations into the cache go on without it."""
+    """Ends compilations for a process that is about to end, also in a signal handler; compilations into the cache go
+    on."""
     import shutil
 
     from turbo_fzn.engine.toolchain import compilation
@@ -98,7 +99,7 @@ def source_hash() -> str:
 
 @lru_cache(maxsize=4)
 def find_cpu_compiler() -> list[str]:
-    """The command of the host's C++ compiler: $CXX, else c++, g++ or clang++. Raises NoCompiler if there is none,
+    """The command of the host's C++ compiler: $CXX, else c++, g++ or clang++. Raises NoCompiler without a compiler,
     EngineError if there is no command of the name in $CXX."""
     found = _find("CXX", "c++", "g++", "clang++")
     if found is None:
@@ -142,7 +143,7 @@ def _developer_nvcc_flags() -> list[str]:
 
 
 def _identity(word: str) -> str:
-    """What tells one compiler from another without starting it: its path, size and time of change. A flag is itself."""
+    """The identity of a compiler, without starting it: its path, size and time of change; for a flag, the flag."""
     path = _which(word)
     if path is None:
         return word
@@ -167,7 +168,7 @@ def _kept(name: str) -> Path | None:
 
 
 def _cached(stem: str, suffix: str, command: list[str], source: str) -> Path:
-    """The compiled file for `command` (compiler and flags), compiling `source` if it is not there yet."""
+    """The compiled file for `command` (compiler and flags); compiles `source` if the file does not exist yet."""
     name = _name(stem, suffix, command)
     kept, folder = _kept(name), _lasting_folder()
     if kept is not None:
@@ -185,7 +186,7 @@ def _obtain_for_this_run(name: str, command: list[str], source: str) -> Path:
     folder = _temporary_folder()
     if cache.read(folder / name) is not None:
         return folder / name
-    if not _full:  # else the user has been warned
+    if not _full:  # otherwise the user has been warned before
         cache.warn_of(wanted_cache_folder(), "cannot be written: what is compiled now is lost when this run ends")
     return _obtain(folder / name, command, source, lasting=False)
 
@@ -224,8 +225,8 @@ def packaged_name(bits: int, *extra: str) -> str:
 
 
 def packaged_library(bits: int, *extra: str) -> Path | None:
-    """The CPU engine of the package; None if it has none for these kernels and flags, or if the user has set a compiler
-    or flags."""
+    """The CPU engine of the package; None if it was not built for these kernels and flags, or if the user has set a
+    compiler or flags."""
     if os.environ.get("CXX") or developer_flags():
         return None
     path = PACKAGE / PACKAGED / packaged_name(bits, *extra)
@@ -243,8 +244,8 @@ def packaged_gpu_name(bits: int, shared: bool, *extra: str) -> str:
 
 
 def packaged_gpu_binary(bits: int, shared: bool, architecture: str, *extra: str) -> Path | None:
-    """The GPU engine of the package; None if it has none for these kernels, flags and architecture, or if the user has
-    set a compiler or flags."""
+    """The GPU engine of the package; None if it was not built for these kernels, flags and architecture, or if the user
+    has set a compiler or flags."""
     if os.environ.get("NVCC") or developer_flags() or _developer_nvcc_flags() or int(architecture) < OLDEST_PACKAGED:
         return None
     path = PACKAGE / PACKAGED / packaged_gpu_name(bits, shared, *extra)
@@ -258,7 +259,7 @@ def packaged_for_gpus() -> Path | None:
 
 
 def cpu_library(bits: int, *extra: str) -> Path:
-    """The CPU engine, compiled here; `extra` flags make it one of CPU_VARIANTS, or are for tests."""
+    """The CPU engine, compiled here; `extra`: flags of CPU_VARIANTS or of tests."""
     return _cached(f"cpu{bits}", ".so", _cpu_command(bits, extra), "solve.cpp")
 
 
@@ -268,8 +269,8 @@ def hybrid_library(bits: int, *extra: str) -> Path:
 
 
 def soonest_cpu_library(bits: int, *extra: str) -> Path:
-    """The CPU engine for a run that waits for it. If it is not compiled yet, the run gets one that compiles in a third
-    of the time and is a quarter slower; the optimised one is compiled in the background for later runs."""
+    """The CPU engine for a run that waits for it. If it is not compiled yet, the run gets an engine that compiles in a
+    third of the time and is a quarter slower; the optimised engine is compiled in the background for later runs."""
     stem, command = f"cpu{bits}", _cpu_command(bits, extra)
     hasty, folder = [*command, *QUICK_FLAGS], _lasting_folder()
     as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()

@@ -4,10 +4,10 @@ The states between the letters, and the steps from one to the next, have truth v
 and Walsh 2006). A state is true if a step leads to it; a step is true if the state before it is and its letter is read.
 So all are functions of the word, also if it is not accepted. If it is accepted, each true state has a step that leaves
 it and each letter a step that reads it, so letters on no remaining path are removed. Only states and steps on paths
-from the first state to a final one have variables.
+from the first state to a final state have variables.
 
 An automaton with too many steps has a variable for each intermediate state and ELEMENT rows for the transitions
-instead. The cost of each place has a truth value for each amount, so that its bounds are those of the remaining steps.
+instead. The cost of each place has a truth value for each amount, so that its bounds follow from the remaining steps.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def letters_left(
     final: IntSet,
     *_: Any,
 ) -> Left:
-    """The letters that some accepted word has at each place."""
+    """The letters at each place of accepted words."""
     if 1 <= first <= n_states:
         accepting = np.array([state + 1 in final for state in range(n_states)], dtype=bool)
         every = [_steps(n_states, letters, d, None)] * len(x)
@@ -201,7 +201,7 @@ def graph_of_values(b: RowBuilder, x: Sequence[int], layers: Sequence[Layer], n_
 def accept(
     b: RowBuilder, graph: Graph, first: int, accepting: np.ndarray, total: int | None, r: int
 ) -> list[np.ndarray]:
-    """r = (the path ends in an accepting state, and the costs of its steps are the total, if there is one).
+    """r = (the path ends in an accepting state, and the costs of its steps sum up to `total`, if given).
 
     Returns the truths of the steps of each layer.
     """
@@ -327,7 +327,7 @@ def _edges_that_can(
     cost: Sequence[int],
     target: Sequence[int],
 ) -> list[Layer]:
-    """For each variable the edges of its level whose labels have a value that it may take."""
+    """For each variable the edges of its level whose labels contain a value of its domain."""
     here = np.array(level, np.int64)[np.array(source, np.int64) - 1] if source else np.zeros(0, np.int64)
     number = {values: i for i, values in enumerate(letters)}
     every = Layer(*(np.array(side, np.int64) for side in (source, target, [number[values] for values in label], cost)))
@@ -346,7 +346,7 @@ def _truth_of_set(b: RowBuilder, v: int, values: IntSet) -> int:
 
 
 def _state_readers(b: RowBuilder, v: int, layer: Layer, sets: list[IntSet], step: np.ndarray) -> None:
-    """Each value has an edge that reads it, where they are few."""
+    """States that each value has an edge that reads it, if the labels have few values in all."""
     allowed = bulk.domain(b, v)
     if sum((values & allowed).size for values in sets) > TUNING.automaton_steps:
         return
@@ -365,7 +365,7 @@ def values_on_paths(
     label: Sequence[IntSet],
     *rest: Any,
 ) -> Left:
-    """The values that some path of a decision diagram has at each place."""
+    """The values at each place of paths in a decision diagram."""
     if x and n_nodes:
         letters = list(dict.fromkeys(label))
         can = _edges_that_can(b, x, letters, level, source, label, [0] * n_edges, rest[-1])

@@ -1,7 +1,8 @@
 """Sums of truth values of `x = v`: count, among, nvalue, global_cardinality, bin_packing and their kin.
 
 The truths are shared with all constraints on the same values, so that only the sums need new rows. Implied sums over
-all values (all variables have a value, all weights are in a bin) are stated, too: the engine cannot add up equations.
+all values (all variables have a value, all weights are in a bin) are stated, too: propagation does not add up
+equations.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def among(b: RowBuilder, n: int, x: Sequence[int], values: IntSet, r: int) -> No
 
 
 def nvalue(b: RowBuilder, n: int, x: Sequence[int], r: int) -> None:
-    """r = (x has n distinct values), counted as values that a variable takes, or as variables unlike all earlier
-    ones."""
+    """r = (x has n distinct values), counted as values that a variable takes, or as variables that differ from all
+    earlier variables."""
     if bulk.are_finite(b, x, max(TUNING.counted_values, 64 * len(x))):
         values = sorted({value for v in x for value in bulk.domain(b, v)})
         truths = [equals(b, [v for v in x if value in bulk.domain(b, v)], b.constant(value)) for value in values]
@@ -187,8 +188,8 @@ def bin_packing_load(
 def _state_loads(
     b: RowBuilder, values: Sequence[int], capacities: Sequence[int], bins: Sequence[int], weights: Sequence[int]
 ) -> None:
-    """States a load for each bin, and that the loads sum up to all weights, which bounds each load by the others'
-    capacities."""
+    """States a load for each bin, and that the loads sum up to all weights, which bounds each load by the capacities of
+    the other bins."""
     loads = []
     for value, capacity in zip(values, capacities):
         terms = [(w, v) for w, v in zip(weights, equals(b, bins, b.constant(value))) if v != b.false]
@@ -229,12 +230,12 @@ def all_equal(b: RowBuilder, x: Sequence[int], r: int) -> None:
 
 
 def increasing(b: RowBuilder, x: Sequence[int], r: int) -> None:
-    """r = (no element of x is less than the one before it)."""
+    """r = (no element of x is less than its predecessor)."""
     all_of(b, [(LEQ, y, z) for y, z in zip(x, x[1:])], r)
 
 
 def strictly_increasing(b: RowBuilder, x: Sequence[int], r: int) -> None:
-    """r = (each element of x is greater than the one before it)."""
+    """r = (each element of x is greater than its predecessor)."""
     parts: list[int] = []
     for y, z in zip(x, x[1:]):
         integer.lt(b, y, z, truth(b, r, parts))

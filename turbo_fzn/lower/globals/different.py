@@ -1,9 +1,9 @@
-"""all_different and its kin: pairs, or truth values of `x = v` where a value is left for each variable.
+"""all_different and its kin: pairs, or truth values of `x = v` if there are as many values as variables.
 
-It is lowered after all other constraints, so that all values are known that these leave.
-Bounds cannot represent holes, but the truth values of x[i] = v do. If there are as many values as variables, each value
-must occur, which finds the last place that is left for a value (in a Sudoku: a hidden single). With more values than
-variables the truth values cost more than they find. `inverse` shares one truth value for f[i] = j and g[j] = i.
+It is lowered after all other constraints, when the domains that these leave are known. Bounds cannot represent holes,
+but the truth values of x[i] = v do. If there are as many values as variables, each value must occur, which finds the
+last place for a value (in a Sudoku: a hidden single). With more values than variables the truth values cost more than
+they prune. `inverse` shares one truth value for f[i] = j and g[j] = i.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def differ(b: RowBuilder, x: Sequence[int], r: int) -> None:
 
 
 def differ_in_columns(b: RowBuilder, columns: Sequence[np.ndarray]) -> int:
-    """States `all_different` of many lists of one length, up to the first odd one, which needs more than its pairs or
+    """States `all_different` of many lists of one length, up to the first odd list, which needs more than its pairs or
     has unusual variables (`choices`). Returns the number of lists."""
     lists, n = np.stack(columns, axis=1), len(columns)
     variables, place = np.unique(lists, return_inverse=True)
@@ -104,7 +104,7 @@ def choices(b: RowBuilder, x: int) -> int:
 
 
 def values_left(b: RowBuilder, x: int) -> IntSet:
-    """The values of a variable for which no row says already that it has another one."""
+    """The values of a variable that no existing row excludes."""
     x, values = b.find(x), bulk.domain(b, x)
     if values.size > TUNING.values_left or not b.results[EQ]:
         return values
@@ -134,7 +134,7 @@ def all_different_except(b: RowBuilder, x: Sequence[int], values: IntSet, r: int
 
 
 def _state_clauses(b: RowBuilder, x: Sequence[int], others: list[IntSet]) -> None:
-    """States by clauses that no two variables have the same one of the other values."""
+    """States by clauses that no two variables have the same value among the other values."""
     places: dict[int, list[int]] = {}
     for v, values in zip(x, others):
         for value in values:
@@ -161,7 +161,7 @@ def _truth_of_member(b: RowBuilder, x: int, values: IntSet) -> int:
 
 
 def inverse(b: RowBuilder, f: Sequence[int], first_f: int, g: Sequence[int], first_g: int, r: int) -> None:
-    """r = (f[i] = j just where g[j] = i), the indices of f from `first_f` and those of g from `first_g` on."""
+    """r = (f[i] = j just where g[j] = i), the indices of f begin with `first_f`, the indices of g with `first_g`."""
     parts: list[int] = []
     within(b, f, IntSet.interval(first_g, first_g + len(g) - 1), r, parts)
     within(b, g, IntSet.interval(first_f, first_f + len(f) - 1), r, parts)

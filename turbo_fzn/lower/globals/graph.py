@@ -1,8 +1,8 @@
 """circuit and subcircuit: a tour through all nodes, or through some, where the others are their own successors.
 
-The nodes are numbered along the tour, from the first one on (Miller, Tucker and Zemlin 1960). x[i] = j has a truth
-value, shared with all_different, and implies that the numbers of i and j are consecutive: a row for each pair. As a
-truth value, a tour is a walk from its first node, which is a function of x, so that its variables are fixed with x.
+The nodes are numbered along the tour, beginning with the first node (Miller, Tucker and Zemlin 1960). x[i] = j has a
+truth value, shared with all_different, and implies that the numbers of i and j are consecutive: a row for each pair. As
+a truth value, a tour is a walk from its first node, which is a function of x, so that its variables are fixed with x.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def circuit(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
 
 
 def _edges(b: RowBuilder, x: Sequence[int], first: int) -> np.ndarray:
-    """The truth of x[i] = first + j, i and j, where it may hold (int64 [k, 3], in the order of i). A wide row sees them
+    """The truth of x[i] = first + j, i and j, where it may hold (int64 [k, 3], in the order of i). A wide row uses them
     all."""
     edges = [
         (b.find(bulk.shared(b, EQ, v, b.constant(value))), i, value - first)
@@ -87,7 +87,7 @@ def subcircuit(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
 
 
 def _first_on_tour(b: RowBuilder, off: Sequence[int]) -> list[int]:
-    """For each node the truth of "it is the first one on the tour"."""
+    """For each node the truth of "it is the first node on the tour"."""
     result, none_before = [], b.true
     for away in off:
         result.append(b.row(MIN, none_before, b.negation(away)))
@@ -143,7 +143,7 @@ def _closed_walk(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
 def _closed_subwalk(b: RowBuilder, x: Sequence[int], first: int, r: int) -> None:
     """r = (with m nodes on the tour, a walk from the first of them is back there after m steps, and not before).
 
-    Then it has visited m nodes that are not their own successors, which are all of these.
+    Then it has visited m nodes that are not their own successors: all nodes on the tour.
     """
     parts: list[int] = []
     n = len(x)

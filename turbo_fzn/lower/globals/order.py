@@ -27,7 +27,7 @@ def lex_lesseq(b: RowBuilder, x: Sequence[int], y: Sequence[int], r: int) -> Non
 
 
 def lexicographic(b: RowBuilder, x: Sequence[int], y: Sequence[int], tie: bool, r: int) -> None:
-    """r = (x comes before y, or `tie` if one is a prefix of the other)."""
+    """r = (x comes before y, or `tie` if x or y is a prefix of the other)."""
     pairs = list(zip(x, y))
     rest = b.true if tie else b.false
     for one, other in reversed(pairs[1:]):
@@ -56,7 +56,7 @@ def _precede(b: RowBuilder, s: int, t: int, x: Sequence[int], r: int, parts: lis
 
 
 def value_precede_chain(b: RowBuilder, values: Sequence[int], x: Sequence[int], r: int) -> None:
-    """r = (each of the values occurs only after the one before it in the list has occurred)."""
+    """r = (each of the values occurs only after its predecessor in the list has occurred)."""
     n = len(values)
     if n and list(values) == list(range(1, n + 1)) and all(b.upper[b.find(v)] <= n for v in x):
         return seq_precede_chain(b, x, r)

@@ -1,8 +1,7 @@
-"""Constraints that the reader of XCSP3 writes and MiniZinc does not: elements with any first index, and interval
-tables.
+"""Constraints that only the reader of XCSP3 writes, not MiniZinc: elements with any first index, and interval tables.
 
 A cell of an interval table is an interval: one value, `*`, or the values that a comparison with a constant allows. The
-truth of a row is the conjunction of its cells' truths, without those that the domains decide; one row must be true. As
+truth of a row is the conjunction of its cells' truths, without cells that the domains decide; one row must be true. As
 in table.py, each value of a variable must have a row that allows it; all rows with an open cell in a column share one
 truth there.
 """

@@ -1,8 +1,8 @@
-"""Things that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one.
+"""Boxes that must not overlap: diffn in any number of dimensions, and disjunctive, which is diffn in one dimension.
 
-For any two, one follows the other in some dimension: a clause for each pair. Besides, the rectangles on a line across
-the space are together no longer than it: a time table for each of two dimensions (see time_table.py), if the rectangles
-fill enough of the space, and if the table is not much larger than the clauses.
+For any two boxes, one follows the other in some dimension: a clause for each pair. Besides, the rectangles on a line
+across the space are together no longer than the space: a time table for each of two dimensions (see time_table.py), if
+the rectangles fill enough of the space, and if the table is not much larger than the clauses.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def tasks(b: RowBuilder, s: Sequence[int], d: Sequence[int], strict: bool, r: in
 
 
 def _choice(b: RowBuilder, s: Sequence[int], d: Sequence[int], strict: bool) -> Choice:
-    """Tasks of positive lengths, or of which those of length 0 may lie within others, that must not overlap."""
+    """The ways to state that tasks do not overlap; unless `strict`, tasks of length 0 may lie within others."""
 
     def state(alone: bool) -> None:
         if not alone:
@@ -66,8 +66,8 @@ def _state_whole(b: RowBuilder, s: Sequence[int], d: Sequence[int], alone: bool)
 
 
 def state_as_a_whole(b: RowBuilder, capacity: int, tasks: np.ndarray, made: Span | None, alone: bool) -> None:
-    """States by wide rows that tasks (start, length, use; int64 [k, 3]) use at most the capacity. `made`: where other
-    rows state it, if all of these were made for that; `alone`: whether there are none."""
+    """States by wide rows that tasks (start, length, use; int64 [k, 3]) use at most the capacity. `made`: the span of
+    the ternary rows, if they were all made for this constraint; `alone`: there are no ternary rows."""
     b.wides.add(WideKind.CUMULATIVE, [capacity], tasks, made, alone)
     if len(tasks) <= TUNING.energy_tasks:
         b.wides.add(WideKind.ENERGY, [capacity], tasks)

@@ -1,10 +1,10 @@
-"""connected, reachable, tree, and their directed forms: nodes and edges of a graph that are in reach each other.
+"""connected, reachable, tree, and their directed forms: nodes and edges that are in a subgraph, whose nodes reach each
+other.
 
-Rows give each node its distance from the source over edges that are in, as breadth-first search would: the least
-distance of a predecessor and one more, and n where there is none. The equations have one solution: of the nodes that
-are not reached, the one with the least distance has it from another of them, so that it is n. So all variables are
-functions of the edges, and each solution is found once. A wide row sees the graph as a whole, where the root is known
-or edges have no direction.
+Rows give each node its distance from the source over edges that are in, as breadth-first search would: 1 plus the least
+distance of a predecessor, or n without a predecessor. The equations have one solution: the least distance among
+unreached nodes comes from another unreached node, so it is n. So all variables are functions of the edges, and each
+solution is found once. A wide row propagates the graph as a whole, where the root is known or edges have no direction.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _rooted(directed: bool, is_tree: bool) -> Callable[..., None]:
         es: Sequence[int],
         r: int,
     ) -> None:
-        """r = (the root is in, and reaches all nodes that are in over edges that are in; if these are to be a tree,
-        there is one edge less than nodes)."""
+        """r = (the root is in, and reaches all nodes that are in over edges that are in; if they must be a tree, there
+        is one edge less than nodes)."""
         parts: list[int] = []
         graph = _graph(tails, heads, ns, first, es, directed)
         within(b, [root], IntSet.interval(first, first + n - 1), r, parts)
@@ -81,7 +81,7 @@ def _graph(
 
 
 def _first_of(b: RowBuilder, nodes: Sequence[int]) -> list[int]:
-    """For each node the truth of "it is the first one that is in"."""
+    """For each node the truth of "it is the first node that is in"."""
     away = [b.negation(node) for node in nodes]
     none_before = accumulate(away, lambda none, out: b.row(MIN, none, out), initial=b.true)
     return [b.row(MIN, node, none) for node, none in zip(nodes, none_before)]

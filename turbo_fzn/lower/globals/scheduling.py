@@ -2,10 +2,10 @@
 
 Use rises only where a task starts, so two sets of times are sufficient: all times at which some task can start, or the
 starts of the tasks themselves. The first is a time table (Lahrichi 1982); its size grows with the horizon. The second
-compares each pair of tasks (Schutt et al. 2009), and gains by stating that of two tasks which together use too much one
-follows the other. The smaller is taken; a cell of the time table costs half of a pair. If a use may be negative (not in
-MiniZinc), use also rises where such a task ends: then the second is taken, with these times. Constraints for which the
-model's rows do not suffice (budget.py) are left to wide rows alone, where the run allows it.
+compares each pair of tasks (Schutt et al. 2009), and is stronger by stating that of two tasks which together exceed the
+capacity one follows the other. The smaller is taken; a cell of the time table costs half of a pair. If a use may be
+negative (not in MiniZinc), use also rises where such a task ends: then the second is taken, with these times.
+Constraints for which the model's rows do not suffice (budget.py) are left to wide rows alone, where the run allows it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def cumulative(b: RowBuilder, s: Sequence[int], d: Sequence[int], r: Sequence[in
 
 
 def _choice(b: RowBuilder, columns: Sequence[Sequence[int]], capacity: int) -> Choice:
-    """A cumulative that is stated, of tasks (starts, lengths, uses) of which none has a negative use."""
+    """The ways to state a cumulative of tasks (starts, lengths, uses) without negative uses."""
 
     def state(alone: bool) -> None:
         start, tasks = b.mark(), tasks_of(b, *columns)
@@ -60,7 +60,7 @@ def _state_rows(b: RowBuilder, tasks: Tasks, capacity: int, result: int) -> None
 
 
 def _sizes(tasks: Tasks) -> tuple[int, int]:
-    """The cells of a time table, and what pairs of tasks cost, in such cells."""
+    """The number of cells of a time table, and the cost of the pairs of tasks, in cells."""
     return tasks.cells(), TUNING.time_cells * len(tasks.s) * (len(tasks.s) - 1)
 
 
@@ -75,7 +75,7 @@ def _task_pairs(b: RowBuilder, tasks: Tasks, capacity: int, result: int) -> None
 
 
 def _totals_at_moments(b: RowBuilder, tasks: Tasks) -> list[int]:
-    """The use at the start of each task with a positive use, and at the end of each with a negative one."""
+    """The use at the start of each task with a positive use, and at the end of each task with a negative use."""
     ends = [bulk.shared(b, ADD, s, b.row(ADD, d, b.constant(-1))) for s, d in zip(tasks.s.tolist(), tasks.d.tolist())]
     last = np.array(ends, np.int64)
     last_low, last_high = bulk.bounds(b, last)

@@ -1,13 +1,13 @@
 """table: some row of a table equals x.
 
-What a table is, is found out once for all constraints that name it (table_relation.py, table_plan.py). It may be
-another constraint in disguise: all_different, a comparison of two columns, elements of an index (table_index.py), what
-it says of pairs of columns. Else the ways to state it are those of table_forms.py: strong ones, by truth values, of
-which a model has `table_rows` rows in all, and weak ones of a few rows a constraint, for what is left then, and for a
-single table that would be `table_rows_alone` rows; or it is a diagram (table_diagram.py), where that is small.
+A table is analysed once for all constraints that name it (table_relation.py, table_plan.py). It may be equivalent to
+another constraint: all_different, a comparison of two columns, elements of an index (table_index.py), or relations of
+pairs of columns. Otherwise it has the forms of table_forms.py: strong forms, by truth values, with at most `table_rows`
+rows in a model, and weak forms of a few rows a constraint, for the other constraints, and for a single table that would
+take `table_rows_alone` rows; or it is a diagram (table_diagram.py), where that is small.
 
-Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in
-whole columns (`flush`), those of few rows first.
+Of the constraints of a table that have strong forms, the first is stated at once, and the others all together, in whole
+columns (`flush`), tables of few rows first.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _state_table(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
 
 
 def _have_values(b: RowBuilder, x: Sequence[int], values: np.ndarray, r: int) -> bool:
-    """Whether the variables can have these values only, which is stated where r says that they are a row."""
+    """Whether the variables can have these values only, which is stated if r is true."""
     if b.value(r) == 1:
         for v in x:
             bulk.restrict_to(b, v, values)
@@ -92,8 +92,8 @@ def _have_values(b: RowBuilder, x: Sequence[int], values: np.ndarray, r: int) ->
 
 
 def _state_large(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
-    """By an index, by what the table says of pairs of columns, where that is all, as a diagram, or by the number of the
-    row."""
+    """States the table by an index, by its relations of pairs of columns if they suffice, as a diagram, or by the
+    number of the row."""
     relation = plan.relation
     if index_of(b, plan) is not None:
         return state_by_index(b, [x], plan)
@@ -103,7 +103,7 @@ def _state_large(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
 
 
 def _pays_as_diagram(b: RowBuilder, plan: Plan) -> bool:
-    """Whether a decision diagram is much less than other truth values, which are many."""
+    """Whether a decision diagram needs far fewer truth values than the other forms, which need many."""
     if plan.width == 2 or plan.cost_alone < TUNING.diagram_rows:
         return False
     diagram = diagram_of(b, plan.relation)
@@ -144,7 +144,7 @@ def exclude(b: RowBuilder, x: Sequence[int], plan: Plan) -> None:
 
 
 def exclude_members(b: RowBuilder, members: list[Sequence[int]], plan: Plan) -> None:
-    """States that each of the lists of variables is none of the rows, as `state_members` does."""
+    """States that no list of variables is one of the rows, as `state_members` does."""
     has_codes = forms.has_codes(plan)
     n = _afford(b, members, plan.cost_excluded, [plan.heads.sets]) if has_codes else len(members)
     size = max(TUNING.table_rows_at_once // max(plan.cost_excluded, 1), 1)
@@ -165,7 +165,7 @@ def _define_truth(b: RowBuilder, x: Sequence[int], plan: Plan, r: int) -> None:
 
 def _afford(b: RowBuilder, members: Sequence[Sequence[int]], cost: int, every: Sequence[Sets]) -> int:
     """The number of first constraints for which the limits allow `cost` rows each and the rows of disjunctions that are
-    new to their variables. Counts these rows."""
+    new for their variables. Adds these rows to the count."""
     seen = {(number, v) for number, sets in enumerate(every) for v, _ in sets.unions}
     for n, x in enumerate(members):
         new = {(number, b.find(x[sets.column])) for number, sets in enumerate(every)} - seen
@@ -178,7 +178,7 @@ def _afford(b: RowBuilder, members: Sequence[Sequence[int]], cost: int, every: S
 
 
 def flush(b: RowBuilder) -> None:
-    """States the waiting constraints, beginning with those of few rows."""
+    """States the waiting constraints, beginning with tables of few rows."""
     plans = all_plans(b)
     for plan in sorted((plan for plan in plans if plan.excluded), key=lambda plan: plan.cost_excluded):
         exclude_members(b, plan.excluded, plan)
@@ -201,7 +201,7 @@ def _few_rows(b: RowBuilder, x: Sequence[int], cells: Sequence[int]) -> list[tup
 
 
 def _exclude_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """States that x is none of the rows, one at a time, since each may remove values of the next."""
+    """States that x is none of the rows, row by row, since each row may remove values of the next."""
     for row in rows:
         if _few_rows(b, x, row):
             truths = [bulk.shared(b, EQ, v, b.constant(value)) for v, value in zip(x, row)]
@@ -209,7 +209,7 @@ def _exclude_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -
 
 
 def _state_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -> None:
-    """States that x is the first row, the only one that the domains allow. Raises Infeasible without a row."""
+    """States that x is the first row, the only row that the domains allow. Raises Infeasible without a row."""
     if not rows:
         raise Infeasible
     for v, value in zip(x, rows[0]):
@@ -217,8 +217,8 @@ def _state_few(b: RowBuilder, x: Sequence[int], rows: list[tuple[int, ...]]) -> 
 
 
 def supported(b: RowBuilder, x: Sequence[int], n_rows: int, cells: Sequence[int]) -> Left:
-    """The values that some row has which the domains allow; only their ends where the other columns will be functions
-    of an index, which need no holes."""
+    """The values of the rows that the domains allow; only their ends where the other columns will be functions of an
+    index, which need no holes."""
     if len(cells) <= TUNING.few_cells:
         rows = _few_rows(b, list(map(b.find, x)), cells)
         for column, v in enumerate(x):

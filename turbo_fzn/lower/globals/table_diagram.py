@@ -1,9 +1,9 @@
-"""A large table as a decision diagram, where that is small: beginnings of rows that have the same ends lead to one node
-(Cheng and Yap 2010). It is stated as an automaton is, by truth values of nodes and edges (automata.py), which loses a
-value as soon as no row is left that has it.
+"""A large table as a decision diagram, where that is small: prefixes of rows that have the same suffixes lead to one
+node (Cheng and Yap 2010). It is stated like an automaton, by truth values of nodes and edges (automata.py), which
+remove a value as soon as no remaining row contains it.
 
-The nodes are made from the last column backwards. Behind the last one there is a single node; two beginnings have the
-same node when the same values lead on from them, to the same nodes.
+The nodes are made from the last column backwards. Behind the last column there is a single node; two prefixes have the
+same node when the same values lead from them to the same nodes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from turbo_fzn.tnf.arrays import distinct
 
 
 def diagram_of(b: RowBuilder, relation: Relation) -> list[Layer] | None:
-    """The edges of each column, which has nodes of its own, from 0 in front of it to 0 behind the last one; None where
-    they are too many."""
+    """The edges of each column, which has nodes of its own, from 0 in front of it to 0 behind the last column; None
+    where they are too many."""
     key = "diagram", relation.number
     if key not in b.plans:
         b.plans[key] = _make_diagram(relation)
@@ -50,7 +50,7 @@ def _make_diagram(relation: Relation) -> list[Layer] | None:
 
 
 def _begins(relation: Relation) -> list[np.ndarray]:
-    """For each column, the rows that differ from those before them in a column before it; the first one does."""
+    """For each column, the rows that differ from the previous row in an earlier column; the first row counts."""
     begins = [np.arange(relation.n_rows) == 0]
     for places in relation.places[:-1]:
         differs = begins[-1].copy()
@@ -60,7 +60,7 @@ def _begins(relation: Relation) -> list[np.ndarray]:
 
 
 def _share(edges: np.ndarray, starts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """The distinct ones among the sequences of edges that begin at `starts`, and the number of each sequence; None
+    """The distinct sequences among the sequences of edges that begin at `starts`, and the number of each sequence; None
     where they are too many."""
     text, size = edges.tobytes(), edges.itemsize
     ends = (np.append(starts[1:], len(edges)) * size).tolist()
@@ -78,12 +78,12 @@ def _share(edges: np.ndarray, starts: np.ndarray) -> tuple[list[np.ndarray], np.
 
 
 def n_rows_of(diagram: Sequence[Layer]) -> int:
-    """About how many rows state it."""
+    """An estimate of the number of rows that state it."""
     return TUNING.rows_of_edge * sum(len(layer.before) for layer in diagram)
 
 
 def state_diagram(b: RowBuilder, x: Sequence[int], diagram: Sequence[Layer]) -> None:
-    """State that the variables are a path; each has a value that is on one."""
+    """States that the variables are a path; each of their values must be on a path."""
     n_nodes = 1 + max(int(layer.before.max()) for layer in diagram)
     accepting = np.arange(n_nodes) == 0
     layers = paths(b, x, diagram, n_nodes, 0, accepting)

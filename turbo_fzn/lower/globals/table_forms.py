@@ -10,7 +10,7 @@ All forms use the truths of x = v, which constraints share:
 - *rows*: a truth for each row, if rows have little in common;
 - *conflicts*: a head and one of its values are not both true: for excluded rows, or if few combinations are not rows.
 
-A value is removed when no true head or row has it: in the first three forms this is generalised arc consistency
+A value is removed when no true head or row contains it: in the first three forms this is generalised arc consistency
 (Bessière and Régin 1997).
 
 If all these are too large, the table is stated by ELEMENT rows (table_index.py). For a truth value, the values of a row
@@ -160,7 +160,8 @@ def _state_rows(b: RowBuilder, members: Members, plan: Plan) -> None:
 
 
 def _define_values(b: RowBuilder, truths: list[np.ndarray], places: Columns, held: np.ndarray) -> None:
-    """A value is taken where a head (or row) that has it holds; `held` is the truths of those, member by member."""
+    """A value is taken where a head (or row) that contains it holds; `held`: the truths of the heads, member by
+    member."""
     for truth, place in zip(truths, places):
         group = (np.arange(len(truth))[:, None] * truth.shape[1] + place).reshape(-1)
         bulk.merge(b, truth.reshape(-1), bulk.grouped(b, MAX, held, group, truth.size))
@@ -181,7 +182,7 @@ def has_codes(plan: Plan) -> bool:
 
 
 def compare_codes(b: RowBuilder, x: Sequence[int], plan: Plan, r: int) -> None:
-    """State r = (x is one of the rows), by codes."""
+    """States r = (x is one of the rows), by codes."""
     factors, n = _factors(plan), plan.n_rows
     least, most = (sum(f * ends[side] for f, ends in zip(factors, plan.bounds)) for side in (0, 1))
     if plan.offset is None:

@@ -1,11 +1,11 @@
 """A table as ELEMENT rows: for each column its values at each place of an index, arrays that all constraints of the
 table share.
 
-The index is what the model has already, where some columns tell the rows apart and all combinations of their values
+The index consists of variables of the model, where some columns identify the rows and all combinations of their values
 occur: a column with another value in each row (the key of a data base), or n a + b of two columns (a matrix of
-distances, written as a table). Then a list of variables is a row just where the other columns have the values at the
-place of these. Else the index is a new variable for the number of the row, which propagates little until most variables
-are fixed.
+distances, written as a table). Then a list of variables is a row if and only if the other columns have the values at
+the place given by these columns. Else the index is a new variable for the number of the row, which propagates little
+until most variables are fixed.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Index:
 
 
 def columns_that_tell(values: Sequence[np.ndarray], places: Columns) -> list[int] | None:
-    """The fewest columns of which each combination of values is in just one of the rows, None if there are none.
+    """The fewest columns of which each combination of values is in exactly one row, or None.
 
-    There are as many combinations as rows, and no two rows have the same one: so each occurs.
+    There are as many combinations as rows, and no two rows have the same combination: so each occurs.
     """
     n_rows = len(places[0])
     sizes = [len(some) for some in values]
@@ -56,7 +56,7 @@ def columns_that_tell(values: Sequence[np.ndarray], places: Columns) -> list[int
 
 
 def index_of(b: RowBuilder, plan: Plan) -> Index | None:
-    """That of the table, which all constraints share, or of the rows that the domains leave; None if there is none."""
+    """The index of the table, which all constraints share, or of the rows that the domains leave, or None."""
     relation = plan.relation
     key = "index", relation.number
     if key not in b.plans:
@@ -88,8 +88,8 @@ def _make_index(b: RowBuilder, values: Sequence[np.ndarray], places: Columns) ->
 
 
 def state_by_index(b: RowBuilder, members: Members, plan: Plan) -> None:
-    """States of each of the lists of variables that it is a row. The other columns need no domains with holes, since
-    they are functions of the index."""
+    """States that each of the lists of variables is a row. The other columns need no domains with holes, since they are
+    functions of the index."""
     index = index_of(b, plan)
     if index is None:
         return numbers_of_rows(b, members, plan)
@@ -107,7 +107,7 @@ def state_by_index(b: RowBuilder, members: Members, plan: Plan) -> None:
 
 
 def numbers_of_rows(b: RowBuilder, members: Members, plan: Plan) -> None:
-    """States of each of the lists of variables that it is the row of some number."""
+    """States that each of the lists of variables is the row of some number, a new variable."""
     if plan.offsets is None:
         plan.offsets = [b.table(plan.column(column).tolist()) for column in range(plan.width)]
     rows = bulk.variables(b, [0] * len(members), [plan.n_rows - 1] * len(members))

@@ -1,7 +1,7 @@
-"""What is found out about a table once for all variables with the same domains: the rows that these leave, the values
-of its columns, and its rows grouped by all columns but one.
+"""The analysis of a table, made once for all variables with the same domains: the rows that these leave, the values of
+its columns, and its rows grouped by all columns but one.
 
-What depends on the variables is stated by table_forms.py; `Plan.cost` says how many rows that takes.
+table_forms.py makes the rows, which depend on the variables; `Plan.cost` is their number.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Sets:
 
 @dataclass
 class Heads:
-    """Rows grouped by all columns but the last one of `columns`: a head is the common values of a group."""
+    """Rows grouped by all columns but the last of `columns`: a head is the common values of a group."""
 
     columns: list[int]
     places: list[np.ndarray]  # for each column but the last: the place of each head's value
@@ -82,23 +82,23 @@ def _heads_of(places: Columns, last: int) -> Heads:
 
 @dataclass
 class Plan:
-    """What a table is for variables with certain domains: of the rows that these leave, for each column the distinct
-    values, the places in these that the rows have, and whether the domain has others. The other fields are what a
-    builder has stated."""
+    """A table for variables with certain domains: for each column the distinct values of the rows that the domains
+    leave, the places of the rows' values among them, and whether the domain has other values. The other fields record
+    the constraints that a builder has stated."""
 
     relation: Relation
     values: list[np.ndarray]
     places: np.ndarray
     narrows: list[bool]
-    bounds: list[tuple[int, int]]  # of the domains
+    bounds: list[tuple[int, int]]  # the bounds of the domains
     truths: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     waiting: list[Sequence[int]] = field(default_factory=list)  # the variables of the constraints after the first
-    excluded: list[Sequence[int]] = field(default_factory=list)  # those that are none of the rows
-    offset: int | None = None  # of the codes of its rows, in the builder's tables
-    offsets: list[int] | None = None  # of its columns, likewise
-    indices: list[Any] = field(default_factory=list)  # of its rows (table_index.py), once that was looked for
-    is_known: bool = False  # the first is stated
-    is_shared: bool = False  # it is kept, for others and for `table.flush`
+    excluded: list[Sequence[int]] = field(default_factory=list)  # the variables of constraints that exclude the rows
+    offset: int | None = None  # the offset of the codes of its rows in the builder's tables
+    offsets: list[int] | None = None  # the offsets of its columns in the builder's tables
+    indices: list[Any] = field(default_factory=list)  # the indices of its rows (table_index.py), if searched for
+    is_known: bool = False  # the first constraint is stated
+    is_shared: bool = False  # the plan is kept, for other constraints and for `table.flush`
 
     @property
     def n_rows(self) -> int:
@@ -139,14 +139,14 @@ class Plan:
         if self.width == 2 and max(ends) <= TUNING.compared_value:
             for i, j in ((0, 1), (1, 0)):
                 c = int((self.column(j) - self.column(i)).min())
-                below = np.searchsorted(self.values[j], self.values[i] + c)  # those that are too small for a value
+                below = np.searchsorted(self.values[j], self.values[i] + c)  # values too small for the other column
                 if int((len(self.values[j]) - below).sum()) == self.n_rows:
                     return i, j, c
         return None
 
     @property
     def widest(self) -> int:
-        """The last one of the columns with the most values; grouping by the others gives the fewest heads."""
+        """The last of the columns with the most values; grouping by the others gives the fewest heads."""
         return max(range(len(self.values)), key=lambda column: (len(self.values[column]), column))
 
     @property
@@ -155,7 +155,7 @@ class Plan:
 
     @cached_property
     def takes_heads(self) -> bool:
-        """Whether truth values of heads need fewer rows than those of rows."""
+        """Whether truth values of heads need fewer rows than truth values of rows."""
         return self.width == 2 or self.rows_of_heads < self.rows_of_rows
 
     @cached_property
@@ -203,7 +203,7 @@ class Plan:
 
 
 def plan_of(b: RowBuilder, x: Sequence[int], relation: Relation) -> Plan:
-    """What is known of this table for these variables."""
+    """The plan of this table for these variables."""
     variables = [b.find(v) for v in x]
     if len(set(variables)) < len(variables):
         return _make_plan(b, x, relation)

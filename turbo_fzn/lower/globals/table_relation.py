@@ -1,12 +1,12 @@
-"""The tuples of a table, which are looked at once, however many constraints name it: by columns, each tuple once, in
-lexicographic order.
+"""The tuples of a table, analysed once for all constraints that name it: by columns, each tuple once, in lexicographic
+order.
 
-A table counts as the same where its tuples are, in whatever order and under whatever name they are written.
+Two tables with the same tuples are the same table, in any order and under any name.
 
-Some tables say no more than what they say of the pairs of their columns: "all are different", an order, the colours of
-neighbours. A table is one of these when joining what it says of the pairs gives its rows and no others. The join goes
-column by column: what can stand in the first ones is continued by each value that goes with all of it. It has all rows
-of the table, so it has no others where there are no more; it is given up as soon as it has more.
+Some tables are the join of their projections to pairs of columns: "all are different", an order, the colours of
+neighbours. The join goes column by column: each prefix is extended by each value that is compatible with all of the
+prefix. The join contains all rows of the table, so it is equal if it has no more rows; it is given up as soon as it has
+more.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct_rows, ranked
 
 Pair = tuple[int, int]
-Pairs = dict[Pair, np.ndarray]  # by columns, which of their values go together
+Pairs = dict[Pair, np.ndarray]  # by columns: which pairs of their values are compatible
 
 
 @dataclass
 class Relation:
-    """`values` are those of each column, ascending, and `places` (unsigned [column, row], as narrow as they can be)
-    where in these a row's value is."""
+    """`values`: the values of each column, ascending; `places` (unsigned [column, row], of the narrowest type): the
+    place of a row's value among them."""
 
     number: int
     values: list[np.ndarray]
@@ -47,8 +47,8 @@ class Relation:
 
     @cached_property
     def is_all_different(self) -> bool:
-        """Whether the rows are all those of different values, out of the same ones in each of three columns or more:
-        there are so many of these, and no row has a value twice."""
+        """Whether the rows are all rows of different values, with the same values in each of three columns or more:
+        their number is right, and no row contains a value twice."""
         first, *others = self.values
         if len(others) < 2 or self.n_rows != math.perm(len(first), len(self.values)):
             return False
@@ -57,7 +57,8 @@ class Relation:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """What the table says of pairs of columns of which not all values go together; None if it says more."""
+        """The projections to pairs of columns with incompatible values; None if the table is stronger than their join,
+        or too large."""
         sizes = [len(values) for values in self.values]
         pairs: Pairs = {}
         before = [np.arange(sizes[0])]
@@ -77,14 +78,14 @@ class Relation:
         return pairs
 
     def _values_together(self, first: int, second: int) -> np.ndarray:
-        """Which values of two columns are in a row together."""
+        """Whether values of two columns are in a row together (bool [values of first, values of second])."""
         found = np.zeros((len(self.values[first]), len(self.values[second])), bool)
         found[self.places[first], self.places[second]] = True
         return found
 
     @cached_property
     def different(self) -> list[int]:
-        """Columns any two of which say that their values differ, and no others do."""
+        """Columns any two of which have the relation "the values differ"; no other pairs have it."""
         differ = {pair for pair, go_together in (self.pairs or {}).items() if self._is_difference(pair, go_together)}
         columns = sorted({column for pair in differ for column in pair})
         return columns if differ == set(combinations(columns, 2)) else []
@@ -106,17 +107,17 @@ def columns_of(cells: Sequence[int], n_rows: int, width: int) -> tuple[list[np.n
 
 
 def relation_of(b: RowBuilder, cells: Sequence[int], n_rows: int, width: int) -> Relation:
-    """That of these cells, row by row."""
+    """The relation of these cells, given row by row."""
     key = "cells", id(cells), width
     known: Any = b.plans.get(key)
     if known is None:
         content = columns_of(cells, n_rows, width)
-        known = b.plans[key] = _known(b, *content), cells  # which are kept, as their identity is a key
+        known = b.plans[key] = _known(b, *content), cells  # the cells are kept, since their identity is a key
     return known[0]
 
 
 def relation_of_pair(b: RowBuilder, whole: Relation, pair: Pair, go_together: np.ndarray) -> Relation:
-    """What a table says of a pair of its columns."""
+    """The relation of two columns of a table."""
     key = "pair", whole.number, *pair
     if key not in b.plans:
         columns = [whole.values[column][places] for column, places in zip(pair, np.nonzero(go_together))]

@@ -1,7 +1,7 @@
 """A time table (Lahrichi 1982): the use of all running tasks at each time at which some task can start.
 
-A task is running at a time if it has begun and not ended: two truth values for each pair of a task and a time, or one
-where the other is certain. Used by cumulative and, for each direction, by diffn.
+A task is running at a time if it has begun and not ended: two truth values for each pair of a task and a time, or a
+single truth value where the other is certain. Used by cumulative and, for each direction, by diffn.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _cells_of(tasks: Tasks) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _truths_of_running(b: RowBuilder, tasks: Tasks, task: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """The truth of s <= time < s + d for each cell; only one of the two comparisons where the other is certain."""
+    """The truth of s <= time < s + d for each cell; a single comparison where the other is certain."""
     may_wait, may_end = time < tasks.s_high[task], time >= (tasks.s_low + tasks.d_low)[task]
     begun, going = np.full(len(task), b.true), np.full(len(task), b.true)
     begun[may_wait] = bulk.truths(b, LEQ, tasks.s[task[may_wait]], bulk.constants(b, time[may_wait]))

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from turbo_fzn.read.model import Model
     from turbo_fzn.run.answer.outcome import Core, Finished, Solution
 
-INCOMPLETE = "d INCOMPLETE EXPLORATION"  # so ACE, a solver of XCSP3, says that there may be other or better solutions
+INCOMPLETE = "d INCOMPLETE EXPLORATION"  # as ACE, a solver of XCSP3, prints if there may be other or better solutions
 
 
 class CompetitionStyle(MiniZincStyle):
-    """That of the XCSP3 competitions. With -a and -i solutions are printed as they come, the status at the end."""
+    """The style of the XCSP3 competitions. With -a and -i solutions are printed as they come, the status at the end."""
 
     def add(self, solution: Solution) -> None:
         improves = solution.objective is not None and (self.held is None or self.held.objective != solution.objective)
@@ -70,7 +70,7 @@ class CompetitionStyle(MiniZincStyle):
 
 def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
     """The `v` line: all variables, in the order of the instance, and their values; `*`, any value, for a variable that
-    the instance does not speak of."""
+    the instance does not mention."""
     assert model is not None, "an XCSP3 instance has a model"
     texts = ["*" if value is None else str(value) for value in assignment(solution, model).values()]
     cost = "" if solution.objective is None else f' cost="{solution.objective}"'
@@ -80,7 +80,7 @@ def instantiation(solution: Solution, model: Model | None, kind: str) -> str:
 
 def assignment(solution: Solution, model: Model) -> dict[str, int | str | None]:
     """The variables of an instance, in its order, with their values: a number or a symbol, and None for a variable that
-    the instance does not speak of."""
+    the instance does not mention."""
     ((item, values),) = solution.outputs
     numbers = dict(zip(model.arrays[item.name].elements, values.tolist()))
     symbols = {name: words[numbers[name]] for name, words in model.symbols.items()}

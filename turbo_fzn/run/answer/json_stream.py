@@ -1,12 +1,12 @@
 """The answer as a stream of JSON: `--json-stream`. One object a line, for every language of the input.
 
-The types are those of MiniZinc's own stream (handbook, "Machine-readable JSON output format"), with the same fields:
-`solution`, `status`, `statistics`, `warning` and `error`. Two more are ours: `bound` tells what is proved of the
-objective, and `core` which constraints contradict each other (`--explain`).
-docs/guide/json.md describes all of them.
+The types are the types of MiniZinc's stream (handbook, "Machine-readable JSON output format"), with the same fields:
+`solution`, `status`, `statistics`, `warning` and `error`. Two types are added: `bound` contains the proved bound of the
+objective, and `core` the constraints that contradict each other (`--explain`). docs/guide/json.md describes all of
+them.
 
-Warnings arise in any thread, and stdout belongs to the main one, which a signal may interrupt: so they wait in a queue
-until that has something to say, or looks at how the search goes, which it does here twice a second.
+Warnings arise in any thread, and only the main thread, which a signal may interrupt, writes to stdout: so they wait in
+a queue until the main thread writes a message or polls the search, which it does here twice a second.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from turbo_fzn.run.answer.outcome import Core, Finished, Sample, Solution
     from turbo_fzn.tnf.language import Output
 
-ERRORS: dict[type[BaseException], str] = {  # what an error is said to be; all others are internal ones
+ERRORS: dict[type[BaseException], str] = {  # the kind of each error in its message; all others are internal errors
     UsageError: "usage error",
-    UnsupportedError: "unsupported model",  # before that which it is a kind of
+    UnsupportedError: "unsupported model",  # before ModelError, its base class
     ModelError: "model error",
     EngineError: "engine error",
     MemoryError: "out of memory",
@@ -42,16 +42,16 @@ ERRORS: dict[type[BaseException], str] = {  # what an error is said to be; all o
 }
 
 _warnings: deque[str] = deque()
-_started = process_start()  # once, for the system does not tell it exactly
+_started = process_start()  # read once, since the system reports it inexactly
 
 
 def warn(text: str) -> None:
-    """Has a warning told with the next message; from any thread."""
+    """Queues a warning, to be written before the next message; may be called in any thread."""
     _warnings.append(text)
 
 
 class Warnings(logging.Handler):
-    """Has the warnings of a log told."""
+    """Queues the warnings of a log for the stream."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -61,11 +61,11 @@ class Warnings(logging.Handler):
 
 
 class JsonStyle(MiniZincStyle):
-    """Which solutions are told, and when, is as in MiniZinc's text protocol."""
+    """The stream of JSON: solutions are written as in MiniZinc's text protocol."""
 
     def __init__(self, stream: TextIO, options: Options, model: Model | None = None):
         super().__init__(stream, options, model)
-        self.bound: float | None = None  # the last one that was told
+        self.bound: float | None = None  # the last bound that was written
 
     def look(self, sample: Sample) -> None:
         self.flush_warnings()
@@ -110,7 +110,7 @@ class JsonStyle(MiniZincStyle):
 
 
 def now() -> int:
-    """In milliseconds since the process began."""
+    """The milliseconds since the process began."""
     return round(1000 * (time.monotonic() - _started))
 
 
@@ -132,7 +132,7 @@ def nested(item: Output, values: np.ndarray) -> object:
 
 
 def send_error(stream: TextIO, message: str, error: BaseException) -> None:
-    """What is told of an error, behind what was found before it."""
+    """The message of an error, which follows the answers found before it."""
     what = next((what for kind, what in ERRORS.items() if isinstance(error, kind)), "internal error")
     told: dict[str, object] = {"type": "error", "what": what, "message": message}
     if isinstance(error, TurboError) and error.file and error.line is not None:
@@ -141,6 +141,6 @@ def send_error(stream: TextIO, message: str, error: BaseException) -> None:
 
 
 def location(file: str, line: int, column: int | None) -> dict[str, object]:
-    """A place in a file, as MiniZinc writes it; without columns where none is known."""
+    """A place in a file, as MiniZinc writes it; without columns where they are unknown."""
     columns = {} if column is None else {"firstColumn": column, "lastColumn": column}
     return {"filename": file, "firstLine": line, "lastLine": line, **columns}

@@ -28,7 +28,7 @@ UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def sample_seconds(options: Options) -> float | None:
-    """The longest time between two samples; None where none are wanted."""
+    """The longest time between two samples in seconds, or None if samples are not wanted."""
     if options.json_stream:
         return TUNING.stream_seconds
     return None if options.report is None else math.inf
@@ -37,13 +37,13 @@ def sample_seconds(options: Options) -> float | None:
 @dataclass
 class Live:
     """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: the longest time between two
-    samples, None where none are wanted."""
+    samples in seconds, or None without samples."""
 
     began: float
     sense: int
     sampled: float | None = None
-    verbose: bool = False  # a terminal has the lines of the log
-    meaning: Callable[[int], float] = int  # of what the engine has of the objective
+    verbose: bool = False  # the lines of the log go to a terminal
+    meaning: Callable[[int], float] = int  # from the engine's number for the objective to its value
     due: float = field(init=False)
     looked: float = field(init=False)
     sample_due: float = 0.0

@@ -15,8 +15,8 @@ CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the
 @dataclass
 class Solution:
     """An answer: each output item with the values of its variables, the objective (None to satisfy), and its finder.
-    `statistics` are those of that moment, if the options ask for them; `seconds` is the time since the search began;
-    `is_followed`: the next event is another solution, without a wait."""
+    `statistics` are the statistics at that time, if the options ask for them; `seconds` is the time since the search
+    began; `is_followed`: the next event is another solution, without a wait."""
 
     outputs: list[tuple[Output, np.ndarray]]
     objective: float | None
@@ -60,8 +60,8 @@ class Finished:
 
 
 class Named(NamedTuple):
-    """A constraint as its source calls it: by its name, or by what it is, with the values of its loops; and where it
-    stands."""
+    """A constraint as its source calls it: its name or its kind, with the values of its loops; and its place in the
+    file."""
 
     title: str
     place: str
@@ -72,7 +72,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Core:
-    """Constraints that have no solution together: proved. `minimal`: without any one of them there is a solution."""
+    """Constraints that are proved to have no solution together. `minimal`: without any of them there is a solution."""
 
     constraints: list[Named]
     minimal: bool
@@ -82,7 +82,7 @@ class Core:
         return [constraint.title for constraint in self.constraints]
 
     def lines(self) -> list[str]:
-        """A text: what the core is, and a line for each constraint."""
+        """A text with a heading and a line for each constraint."""
         if not self.constraints:
             return ["the domains of the variables alone have no solution"]
         first = "this constraint has no solution:"

@@ -1,8 +1,8 @@
 """Solutions and status lines in MiniZinc's text protocol, and what other styles of an answer share with it.
 
-Source: the FlatZinc specification of the MiniZinc handbook. Everything is flushed at once, since whoever reads may stop
-the process at any time; only solutions that arrive together are flushed together. The other styles are those of the
-XCSP3 competitions (competition.py) and of a stream of JSON (json_stream.py); styles.py chooses one.
+Source: the FlatZinc specification of the MiniZinc handbook. Everything is flushed at once, since the reader may stop
+the process at any time; only solutions that arrive together are flushed together. The other styles are for the XCSP3
+competitions (competition.py) and a stream of JSON (json_stream.py); styles.py chooses the style.
 
 | | MiniZinc | XCSP3 | JSON: objects of the type |
 |---|---|---|---|
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # the status lines are also used before NumPy is loaded
     from turbo_fzn.tnf.language import Output
 
 SEPARATOR = "----------"
-STATUS_LINES = {  # the last line of an answer by its status; none where solutions were found and there may be more
+STATUS_LINES = {  # the last line of an answer by its status; no line where solutions were found and there may be more
     "OPTIMAL_SOLUTION": "==========",
     "ALL_SOLUTIONS": "==========",
     "UNSATISFIABLE": "=====UNSATISFIABLE=====",
@@ -38,7 +38,7 @@ STATUS_LINES = {  # the last line of an answer by its status; none where solutio
     "UNKNOWN": "=====UNKNOWN=====",
     "ERROR": "=====ERROR=====",
 }
-PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # of values; all others are int
+PYTHON_TYPES: dict[str, Any] = {"bool": bool, "float": float}  # types of values; all others are int
 NOTHING_COUNTED = {"nodes": 0, "failures": 0}
 
 
@@ -81,8 +81,8 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def hold(stream: TextIO, text: str) -> None:
-    """Writes what the next `write` or `flush` gives to the reader."""
-    progress.erase()  # the terminal may be the same
+    """Appends text to the buffer that the next `write` or `flush` sends to the reader."""
+    progress.erase()  # the line of progress may be on the same terminal
     stream.write(text)
 
 
@@ -91,13 +91,13 @@ def format_number(value: Any) -> str:
 
 
 class MiniZincStyle:
-    """Prints the answers in MiniZinc's protocol. In optimisation, improving solutions before the last one are printed
-    only if the options ask for them."""
+    """Prints the answers in MiniZinc's protocol. In optimisation, improving solutions before the last solution are
+    printed only if the options ask for them."""
 
     def __init__(self, stream: TextIO, options: Options, model: Model | None = None):
         self.stream, self.options, self.model = stream, options, model
         self.every = options.intermediate or options.all_solutions
-        self.held: Solution | None = None  # the best so far, if it is not printed
+        self.held: Solution | None = None  # the best solution so far, if it is not printed
 
     def add(self, solution: Solution) -> None:
         if self.every or solution.objective is None:
@@ -108,10 +108,10 @@ class MiniZincStyle:
         self.held = solution
 
     def look(self, sample: Sample) -> None:
-        """How the search goes, which is nothing to print here."""
+        """Takes a sample of the search; prints nothing here."""
 
     def flush_warnings(self) -> None:
-        """Prints the warnings that are to stand among the answers: none do here."""
+        """Prints the warnings that belong among the answers; prints nothing here."""
 
     def print_held(self) -> None:
         held, self.held = self.held, None
@@ -129,7 +129,7 @@ class MiniZincStyle:
         tell(self.stream, "".join(lines) + SEPARATOR + "\n")
 
     def explain(self, core: Core) -> None:
-        """Why there is no solution, before the end; the last line is for programs, a list in JSON."""
+        """Prints why there is no solution, before the end; the last line is for programs, a list in JSON."""
         import json  # only here: it takes a while
 
         titles = json.dumps(core.titles, ensure_ascii=False)

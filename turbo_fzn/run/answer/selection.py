@@ -1,7 +1,7 @@
 """Selects the answers among an engine's solutions: improvements, or new outputs.
 
-An engine enumerates distinct assignments of *all* variables. If the output determines every other variable, each is a
-new output. Otherwise the outputs so far are remembered, 100 bytes each.
+An engine enumerates distinct assignments of *all* variables. If the output determines every other variable, each
+assignment is a new output. Otherwise the outputs so far are stored, 100 bytes each.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Distinct:
         return answers
 
     def _keys(self, arrived: list[Found]) -> list[bytes]:
-        """What the outputs are told apart by."""
+        """The keys by which the outputs are compared."""
         if not arrived:
             return []
         whole = np.array([found.values for found in arrived])[:, self.places].astype(self.kind).tobytes()
@@ -101,7 +101,7 @@ def output_determines_all(tnf: TNF) -> bool:
         known[y[is_sum & known[x] & known[z]]] = True
         known[z[is_sum & known[x] & known[y]]] = True
         known[y[invertible & known[x]]] = True
-        for one, other in ((y, z), (z, y)):  # x = (b = c) where b has two values, one of them c
+        for one, other in ((y, z), (z, y)):  # x = (b = c) where b has two values, c and another
             binary = tnf.upper[one] - tnf.lower[one] == 1
             inside = (tnf.lower[other] == tnf.upper[other]) & (tnf.lower[one] <= tnf.lower[other])
             known[one[equality & known[x] & binary & inside & (tnf.upper[other] <= tnf.upper[one])]] = True

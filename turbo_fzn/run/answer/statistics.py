@@ -1,4 +1,4 @@
-"""Statistics: MiniZinc's standard names (handbook, FlatZinc), then our own."""
+"""Statistics: MiniZinc's standard names (handbook, FlatZinc), then the solver's own."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def final(
     bound: float | None,
 ) -> dict[str, Any]:
     """All statistics at the end. `counted` are the engine's counts, empty if there was no search; `bound` is the proved
-    bound of the objective, None if there is none."""
+    bound of the objective, or None."""
     tnf = prepared.tnf
     statistics: dict[str, Any] = {
         **{name: counted.get(field, 0) for name, field in STANDARD.items()},
@@ -105,7 +105,7 @@ def _of_search(counted: dict[str, int], shape: dict[str, Any]) -> dict[str, Any]
 
 
 def learning(counted: dict[str, int]) -> dict[str, Any]:
-    """The statistics of learners; empty if none has learned a clause or found a core."""
+    """The statistics of learners; empty if no learner has learned a clause or found a core."""
     if not counted.get("nogoods") and not counted.get("cores"):
         return {}
     nogoods = max(counted["nogoods"], 1)

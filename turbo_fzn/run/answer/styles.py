@@ -1,4 +1,4 @@
-"""In which style an answer is: that of a flag, else that of the language of the input."""
+"""The style of an answer: the style of a flag, else the style of the language of the input."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def style_of(options: Options, model: Model | None = None) -> type[MiniZincStyle]:
-    """By the flags, by the name of the file, and by the model if that has been read: another name may have an XCSP3
-    instance, too."""
+    """The style by the flags, the name of the file, and the model if it has been read: a file of any name may be an
+    XCSP3 instance."""
     if options.json_stream:
         from turbo_fzn.run.answer.json_stream import JsonStyle  # only here: the module json takes a while
 
@@ -34,8 +34,8 @@ def _is_xcsp3(path: str) -> bool:
 
 
 def unknown_answer(options: Options) -> Callable[[], str]:
-    """Returns all that stdout says where nothing has become known, when it is called. All that it needs is imported
-    before, for a signal handler in the midst of an import."""
+    """Returns a function that returns the text of stdout for an unknown answer. All its modules are imported before,
+    for a signal handler in the midst of an import."""
     style = style_of(options)
 
     def answer() -> str:
@@ -47,7 +47,7 @@ def unknown_answer(options: Options) -> Callable[[], str]:
 
 
 def write_error(stream: TextIO, argv: Sequence[str], message: str, error: BaseException) -> None:
-    """What stdout says of an error, which may be one of the command line: in the style that its words name."""
+    """Writes the text of stdout for an error, which may be in the command line: in the style that its words name."""
     if JSON_STREAM in argv:
         from turbo_fzn.run.answer.json_stream import send_error
 

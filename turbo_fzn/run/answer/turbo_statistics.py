@@ -15,7 +15,7 @@ Statistics = Mapping[str, Any]
 
 
 def own(name: str) -> Callable[[Statistics], Any]:
-    """The function that returns one of our statistics unchanged."""
+    """A function that returns the statistic of this name unchanged."""
     return lambda statistics: statistics[name]
 
 
@@ -43,7 +43,7 @@ RENAMED = {
     "store_mem": "memoryStore",
     "propagator_mem": "memoryRows",
 }
-# Name in C++ Turbo -> function of our statistics; a KeyError means that this run does not have it.
+# Name in C++ Turbo -> function of the run's statistics; a KeyError means that this run does not have it.
 NAMES: dict[str, Callable[[Statistics], Any]] = {
     "solver": lambda statistics: "turbo_fzn",
     "version": lambda statistics: __version__,
