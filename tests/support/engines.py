@@ -91,10 +91,7 @@ class OpenEngine(CpuEngine):
         return found
 
     def run(self) -> list[Found]:
-        """All that is found, by all blocks. No engine is asked where the presolve has found that there is nothing."""
-        if self.prepared.tnf.infeasible:
-            self.close()
-            return []
+        """All that is found, by all blocks."""
         self.start()
         return self.search_until(lambda: False)
 

@@ -44,14 +44,6 @@ class Separator(Protocol):
         ...
 
 
-class Exclusions(Separator, Protocol):
-    """Rows of literals of which at most one is 1."""
-
-    def exclude(self, pairs: np.ndarray) -> None:
-        """Takes pairs of literals (int64 [k, 2]) of which at most one is 1: twice a column, plus 1 for 1 - column."""
-        ...
-
-
 Meaning = Callable[[Callable[[Affine], int]], int]  # the value of a column, from the values of terms in a solution
 
 
@@ -117,7 +109,7 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: Exclusions
+    conflicts: Separator
     step: int = 1
     residue: int = 0
     separators: Sequence[Separator] = ()
@@ -229,7 +221,7 @@ class RelaxationBuilder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: Exclusions) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),
