@@ -197,3 +197,21 @@ def test_a_negation_of_which_a_direction_is_lost_is_right_or_refused():
         assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == 3
     except ModelError as error:
         assert "nothing needs this definition" in str(error)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    "items, count",
+    [
+        ("array[1..2] of var bool: p; constraint p[1] -> q; constraint p[1] -> r;", 10),
+        ("array[1..3] of var bool: p; constraint not (p[1] /\\ p[2]); constraint not (p[1] /\\ p[3]);", 20),
+        ("constraint let {var bool: t} in (t -> q) /\\ (t -> r);", 4),
+        ("constraint let {var bool: t} in (t -> (q \\/ r)) /\\ (t -> not q);", 4),
+        ("predicate f(var bool: a) = let {var bool: t} in (t -> a) /\\ (t -> not a); constraint f(q);", 4),
+        ("constraint let {var bool: t = exists([q, r])} in not t; constraint q -> r;", 1),
+    ],
+)
+def test_models_that_restrict_a_truth_in_one_direction_are_not_refused(release, items, count):
+    """Elements of arrays and local variables are introduced by MiniZinc, too. Counted are solutions without them."""
+    flat = releases()[release].flatten(f"var bool: q;\nvar bool: r;\n{items}\nsolve satisfy;\n")
+    assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == count

@@ -74,10 +74,10 @@ def _is_introduced(model: Model, defined: list) -> bool:
 def _signs(model: Model) -> Iterator[tuple[object, bool | None]]:
     """(variable, its sign) of each literal of a clause, and (variable, None) of all other uses."""
     for constraint in model.constraints:
-        clause = _literals(constraint)
-        for literals, sign in zip(clause, (True, False)):
+        sides = _literals(constraint)
+        for literals, sign in zip(sides, (True, False)):
             yield from ((name, sign) for name in model.names_in([literals]))
-        if not clause:
+        if not sides:
             yield from ((name, None) for name in model.names_in(constraint.args))
     yield from ((variable.value, None) for variable in model.variables.values() if isinstance(variable.value, Ref))
 
