@@ -95,6 +95,7 @@ class _Simplifier:
         if found is None:
             raise _Contradiction
         lower, upper, equal = found
+        equal = equal[self.used()[self.representative[equal]].all(axis=1)]  # a removed definition sets its own variable
         n_new = np.count_nonzero((lower == upper) & (self.lower < self.upper)) + len(equal)
         self.restrict(np.arange(len(lower)), lower, upper)
         self.merge(equal[:, 0], equal[:, 1])

@@ -13,7 +13,7 @@ from support.oracle import all_solutions
 from support.small_tnf import check_simplified, make_tnf
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.language import TNF, Op, Output
 from turbo_fzn.tnf.simplify import simplify
 
 
@@ -157,3 +157,21 @@ def test_strategies_objective_and_warm_start_speak_of_the_new_variables():
     assert values[0] == 100 * small.objective
     assert [values[v] for v in (1, 2)] == [100 * v for v in small.warm_start[0]]
     assert small.warm_start[1].tolist() == [3, 5]
+
+
+def test_equal_variables_of_removed_definitions_keep_their_values():
+    """p and q are both s = 0, q as 2 s <= 1. The rows of p and of d = q + x are removed first, and computed last."""
+    s, p, q, d, x, m, zero, one, two = range(9)
+    rows = [(Op.EQ, p, s, zero), (Op.MUL, m, s, two), (Op.LEQ, q, m, one), (Op.ADD, d, q, x)]
+    tnf = make_tnf([(0, 1), (0, 1), (0, 1), (0, 9), (0, 5), (0, 3), (0, 0), (1, 1), (2, 2)], rows)
+    tnf.outputs = [Output(name, "int", None, np.array([v], np.int32)) for name, v in (("s", s), ("x", x))]
+    last = []
+
+    def propagate(tnf: TNF) -> tuple[np.ndarray, np.ndarray] | None:
+        last[:] = [naive.propagate(tnf)]
+        return last[0]
+
+    simplified = simplify(tnf, propagate, probe=lambda: (*last[0], np.array([(p, q)])))
+    assert simplified.tnf.n_rows == 0
+    found = {tuple(simplified.reconstruction.values(np.array(one)).tolist()) for one in naive.solutions(simplified.tnf)}
+    assert found == set(naive.solutions(tnf))
