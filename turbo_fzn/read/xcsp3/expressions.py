@@ -1,4 +1,4 @@
-"""Functional expressions, such as `eq(add(x,3),mul(y,z))` -> postfix code, and the linear ones among them.
+"""Functional expressions, such as `eq(add(x,3),mul(y,z))` -> postfix code, and the linear expressions among them.
 
 A language of names, numbers, parentheses and commas is read by one regular expression and a stack: an instance may have
 a hundred thousand expressions, and Lark takes time for each token (1.2 MB/s, where 5 are needed). The stack is a list,
@@ -187,7 +187,7 @@ Sum = tuple[dict[int, int], int]
 
 @lru_cache(maxsize=4096)
 def as_comparison(expression: Expression) -> Linear | None:
-    """A comparison of two linear expressions, as one sum compared with 0; None for anything else."""
+    """A comparison of two linear expressions, as one sum compared with 0; None for other expressions."""
     code = expression.code
     operator, count = code[-1]
     if operator not in MIRRORED or count != 2:
@@ -209,7 +209,7 @@ def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[i
 
 @lru_cache(maxsize=4096)
 def as_sum(expression: Expression) -> Sum | None:
-    """A linear expression as coefficients and a constant; None for others."""
+    """A linear expression as coefficients and a constant; None for other expressions."""
     values = _linear_values(expression.code)
     return None if values is None else values[0]
 
@@ -222,7 +222,7 @@ def combine(left: dict[int, int], k: int, right: dict[int, int], j: int, factor:
 
 
 def _linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
-    """The stack after the code has run, if all expressions are linear; else None."""
+    """The stack after running the code, if all expressions are linear; else None."""
     stack: list[Sum] = []
     for symbol, value in code:
         if symbol == "arg":

@@ -160,7 +160,7 @@ class Scope(dict[str, tuple]):
             head, _, tail = word.partition(",")
             operator, _, first = head.partition("(")
             name, known = self.single.get(first), self.shapes.get((operator, tail))
-            if known is not None and type(name) is Ref:  # such as eq(x,5), of which there are lists without end
+            if known is not None and type(name) is Ref:  # such as eq(x,5), which long lists repeat
                 return Term(known, (name,))
             if (term := self.call(operator, word[len(operator) + 1 :])) is not None:
                 return term
@@ -171,7 +171,7 @@ class Scope(dict[str, tuple]):
             return Term(expression, tuple(self.resolved(names)))
 
     def call(self, operator: str, rest: str) -> Term | None:
-        """One operator with names and integers, which is what many lists consist of; None for anything else."""
+        """One operator with names and integers, as in many lists; None for other expressions."""
         words = rest[:-1].split(",")
         try:
             items = [self.single[word] for word in words]
@@ -199,7 +199,7 @@ class Scope(dict[str, tuple]):
         return known
 
     def shape(self, word: str) -> tuple[Expression, Sequence[str]]:
-        """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
+        """Expressions that differ in their names alone are read once, except long expressions, which rarely agree."""
         if len(word) > TUNING.short_expression:
             return read_expression(word)
         key, parts = zip(*map(_without_names, word.split(",")))
