@@ -9,7 +9,7 @@ from turbo_fzn.tuning import tunable
 
 @dataclass(slots=True)
 class Tuning:
-    """Estimates of memory, and when a user is told to wait."""
+    """Estimates of memory, and the delay of the line of progress."""
 
     libraries_bytes: int = tunable(
         96 << 20,
