@@ -11,7 +11,7 @@ STOP = "a time of a stop, which tests/command/test_stops.py varies by its moment
 
 @dataclass(slots=True)
 class Tuning:
-    """Times of a stop, which MiniZinc and the user give the frame of."""
+    """Times of a stop, within the limits of MiniZinc and the user."""
 
     # A time limit.
     overtime_seconds: float = tunable(

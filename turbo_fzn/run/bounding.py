@@ -151,6 +151,7 @@ class EngineBoxes:
         self.propagator: root.Propagator | None = None
 
     def attach(self, relaxation: Relaxation) -> None:
+        """Takes the relaxation; called once, before its boxes are narrowed."""
         self.columns = np.flatnonzero(relaxation.variables >= 0)
         self.places = relaxation.variables[self.columns]
         if self.back is not None:
@@ -313,6 +314,7 @@ def conclude(wishes: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray, op
 
 
 def relaxation_of(prepared: Prepared, stopped: Callable[[], bool] = lambda: False) -> Relaxation | None:
+    """The linear relaxation of a prepared model at its root; None if there is none or when stopped."""
     from turbo_fzn.bounds.rows.linearise import linearise
 
     assert prepared.model is not None

@@ -1,4 +1,4 @@
-"""Tunable constants of the search for symmetries, and of what breaks them."""
+"""Tunable constants of the search for symmetries, and of the constraints that break them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from turbo_fzn.tuning import tunable
 
 @dataclass(slots=True)
 class Tuning:
-    """How long symmetries are looked for, and how much is stated to break them."""
+    """How long symmetries are searched for, and how many constraints break them."""
 
     # Which models.
     constraints: int = tunable(

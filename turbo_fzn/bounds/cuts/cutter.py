@@ -160,6 +160,7 @@ class Cutter:
         return sorted(found - {1}, reverse=True)[: TUNING.divisors]
 
     def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
+        """The cut from entries x + slacks <= b by the divisor d; None if `finish` rejects it."""
         r = b % d
         scale, side = d - r, b // d * (d - r)
         cut: dict[int, int] = {}
@@ -180,6 +181,7 @@ class Cutter:
         return self.finish({column: value for column, value in cut.items() if value}, side)
 
     def finish(self, entries: dict[int, int], side: int) -> Cut | None:
+        """The cut divided by the gcd of its entries; None if it is too long, too large, or hardly violated."""
         if not entries or len(entries) > TUNING.entries:
             return None
         divisor = gcd(*entries.values())

@@ -27,6 +27,8 @@ TIGHT = 1e-10  # format: the smallest tolerance that HiGHS accepts
 
 
 class Outcome(Enum):
+    """The outcome of a program; UNFINISHED includes interrupted and failed runs."""
+
     OPTIMAL = 1
     INFEASIBLE = 2
     UNFINISHED = 3

@@ -169,6 +169,7 @@ class RelaxationBuilder:
         return self.activity(entries, constant)
 
     def activity(self, entries: dict[int, int], constant: int = 0) -> tuple[int, int]:
+        """The least and the greatest value of constant + sum of entries, ±INFINITY where it is unbounded."""
         low = high = constant
         for column, value in entries.items():
             ends = (self.lower[column], self.upper[column]) if value > 0 else (self.upper[column], self.lower[column])
@@ -230,6 +231,7 @@ class RelaxationBuilder:
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
     def finish(self, objective: int, sense: int, conflicts: Exclusions) -> Relaxation:
+        """The relaxation of the rows so far, with this objective (a column); `sense` is 1 or -1."""
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),

@@ -139,6 +139,7 @@ class Elimination:
         return [v for v in self.rows[place].entries if v in self.unknown]
 
     def note(self, place: int) -> None:
+        """Records the unknowns of the row at a place, and queues the row if it can be solved for one of them."""
         unknowns = self.unknowns_of(place)
         for v in unknowns:
             self.places[v].add(place)

@@ -121,6 +121,7 @@ class Encoding:
         return self.builder.lower[column] > -INFINITY and self.builder.upper[column] < INFINITY
 
     def tie_all(self, column: int) -> None:
+        """Adds the two equations of a column whose values all have truths, unless it is Boolean."""
         if self.is_boolean(column):
             return
         own = Affine(column, 1, 0)

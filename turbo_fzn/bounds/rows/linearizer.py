@@ -107,6 +107,7 @@ class Linearizer:
         return Affine(-1, 0, int(expression))  # type: ignore[call-overload]
 
     def new_term(self, name: str) -> Affine:
+        """The term of a name, with a new column if it has none yet; a constant for parameters and fixed variables."""
         number = self.numbers.get(name)
         if number is None:
             return Affine(-1, 0, int(self.model.parameters[name]))  # type: ignore[call-overload]
@@ -117,6 +118,7 @@ class Linearizer:
         return self.columns[number]
 
     def array(self, expression: object) -> list[Affine]:
+        """The terms of an array, which is given by name or as a list."""
         if type(expression) is Ref:
             if expression not in self.arrays:
                 self.arrays[expression] = list(map(self.term, self.model.arrays[expression].elements))

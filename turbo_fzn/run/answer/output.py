@@ -100,6 +100,7 @@ class MiniZincStyle:
         self.held: Solution | None = None  # the best solution so far, if it is not printed
 
     def add(self, solution: Solution) -> None:
+        """Prints a solution, or holds it if only the best solution is wanted."""
         if self.every or solution.objective is None:
             self.print_solution(solution)
             return
@@ -136,6 +137,7 @@ class MiniZincStyle:
         write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
 
     def end(self, finished: Finished) -> None:
+        """Prints the held solution, the status and the statistics."""
         self.print_held()
         self.stream.flush()
         self.print_status(finished.status)
