@@ -43,7 +43,7 @@ class Tuning:
     first_solution_wait_seconds: float = tunable(
         1.0,
         "seconds",
-        "likewise, on a busy machine",
+        "a late end against an end without an answer, on a busy machine",
         kept=STOP,
     )
     again_seconds: float = tunable(
@@ -75,7 +75,7 @@ class Tuning:
     helpers_look_seconds: float = tunable(
         0.02,
         "seconds between two looks",
-        "likewise, with helpers, which are sought among all processes",
+        "late action against processor time, with helpers, which are sought among all processes",
         kept=STOP,
     )
     memory_share: float = tunable(

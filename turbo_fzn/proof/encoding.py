@@ -58,10 +58,10 @@ class Encoding:
     tnf: TNF
     names: list[str] = field(default_factory=list)
     constraints: list[tuple[list[tuple[int, int]], int]] = field(default_factory=list)
-    bits: dict[int, list[int]] = field(default_factory=dict)  # of a variable: 0-1 variables, lowest first
+    bits: dict[int, list[int]] = field(default_factory=dict)  # variable -> its 0-1 variables, lowest first
     orders: dict[tuple[int, int], int] = field(default_factory=dict)  # (variable, offset) -> 0-1 variable
-    definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # of it -> constraints: x >= k, x < k
-    domains: dict[int, int] = field(default_factory=dict)  # of a variable -> the constraint of its upper bound
+    definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # 0-1 variable -> constraints: x >= k, x < k
+    domains: dict[int, int] = field(default_factory=dict)  # variable -> the constraint of its upper bound
     selectors: dict[int, tuple[str, int]] = field(default_factory=dict)  # 0-1 variable -> (kind, row)
     rows: list[tuple[Split, ...]] = field(default_factory=list)
 

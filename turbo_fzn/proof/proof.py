@@ -38,7 +38,7 @@ class Proof:
         try:
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
-            if not stat.S_ISFIFO(_mode(path)):  # whose reader would see an end here
+            if not stat.S_ISFIFO(_mode(path)):  # the reader of a pipe would read its end here
                 open_for_writing(path).close()
         except OSError as error:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None

@@ -159,7 +159,7 @@ class EngineBoxes:
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
         self.deciding = np.append(self.places, self.tnf.objective)
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
-        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # of each truth: column, and its column and value
+        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # [k, 3]: the column of a truth x = v, column x, v
         self.learners = self.variables_of_learners(relaxation.n_columns)
         relaxation.conflicts.exclude(self.excluded_pairs())
         self.ends = relaxation.lower, relaxation.upper

@@ -15,7 +15,9 @@ class Tuning:
     constraints: int = tunable(
         30_000, "constraints", "larger models are left alone: the graph takes longer than it gains", tried=(0, 3)
     )
-    arcs: int = tunable(300_000, "arcs of the graph", "likewise", tried=(0, 30))
+    arcs: int = tunable(
+        300_000, "arcs of the graph", "larger graphs are left alone: they take longer than they gain", tried=(0, 30)
+    )
 
     # The search.
     rounds: int = tunable(60, "rounds of refinement", "finer colours against time", tried=(0, 1, 2))

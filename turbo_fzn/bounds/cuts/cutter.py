@@ -132,7 +132,7 @@ class Cutter:
         self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
     ) -> Iterator[Cut]:
         """The deepest cut from entries x + slacks <= b over the divisors, if there is a cut."""
-        factors, distances = [], []  # of columns, counted from the nearer bound, and of slacks
+        factors, distances = [], []  # columns counted from the nearer bound, then slacks
         for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
             if abs(end) >= INFINITY:

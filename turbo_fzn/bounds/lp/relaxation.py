@@ -143,7 +143,7 @@ class RelaxationBuilder:
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
         self.separators: list[Separator] = []
-        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
+        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # `imply` of short sums
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new 0-1 column whose value in a solution is `meaning` of the solution's values."""

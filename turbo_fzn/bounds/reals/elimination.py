@@ -24,7 +24,7 @@ from turbo_fzn.tnf.language import FLOAT_MUL, TNF
 
 LARGEST_ERROR = Fraction(1, 2)
 
-Ends = tuple[Fraction | None, Fraction | None]  # of an interval; None for no bound
+Ends = tuple[Fraction | None, Fraction | None]  # the ends of an interval; None without a bound
 Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all variables
 
 

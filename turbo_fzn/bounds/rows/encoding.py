@@ -30,7 +30,7 @@ class Encoding:
         self.builder = builder
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}
-        self.values: dict[int, list[int]] = {}  # of the columns with truths of all values
+        self.values: dict[int, list[int]] = {}  # the values of columns whose values all have truths
         self.images: dict[int, Affine] = {}  # a column as an affine function of another
 
     def source(self, x: Affine) -> Affine:

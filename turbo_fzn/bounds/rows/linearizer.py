@@ -61,8 +61,8 @@ class Linearizer:
         self.conflicts = Conflicts()
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
         self.distinct: list[list[Affine]] = []  # terms that all differ
-        self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
-        self.relations: dict[tuple[str, int], Relation] = {}  # of tables, by name and width
+        self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # by column and limit: truths of "at most"
+        self.relations: dict[tuple[str, int], Relation] = {}  # the relations of tables by name and width
         self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
         # Of each column: its terms in hulls of tables and paths, with the 0-1 columns that give a term each value.
         self.hulls: dict[int, list[tuple[Affine, list[tuple[int, Affine]]]]] = {}

@@ -67,8 +67,8 @@ def _read_words(text: str) -> Term | None:
     """The term of an expression read word by word, which is fast since words repeat; None for sets and most errors."""
     code: list[tuple[str, Any]] = []
     names: dict[str, tuple[str, int]] = {}
-    operators: list[str] = []  # those that are open
-    counts: list[int] = [0]  # of the operands of each so far, and of the expressions
+    operators: list[str] = []  # the open operators
+    counts: list[int] = [0]  # operands of each so far; first, the number of expressions
     for text_of_word in text.split(","):
         word = _word_of(text_of_word)
         if word is None or (code and not operators):
@@ -113,8 +113,8 @@ def _read_tokens(text: str) -> Term:
     """The term of any expression, read token by token. Raises ModelError."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
-    operators: list[str] = []  # those that are open
-    counts: list[int] = [0]  # of the operands of each so far, and of the expressions, which is to be one
+    operators: list[str] = []  # the open operators
+    counts: list[int] = [0]  # operands of each so far; first, the expressions: must be 1
     wants_operand = True
     for token in TOKEN.findall(text):
         if token == ",":

@@ -122,7 +122,7 @@ class Scope(dict[str, tuple]):
         found: list = []
         for word in words:
             if "(" in word:
-                found.append(self.expression(word))  # which is not kept: there may be many
+                found.append(self.expression(word))  # not kept: there may be many
                 continue
             found += self[word]
             if len(found) > TUNING.list_items:
@@ -210,7 +210,7 @@ class Scope(dict[str, tuple]):
         known = self.shapes.get(key)
         if known is None:
             known, operands = read_expression(word)
-            if list(operands) != names or len(self.shapes) >= TUNING.shapes:  # what stands for a name is to be a name
+            if list(operands) != names or len(self.shapes) >= TUNING.shapes:  # an operand for a name must be a name
                 return known, operands
             self.shapes[key] = known
         return known, names

@@ -68,7 +68,7 @@ def float_text(value: float) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
-TEXTS: dict[str, Callable[[Any], str]] = {"bool": _bool_text, "float": float_text}  # of values; of others, str
+TEXTS: dict[str, Callable[[Any], str]] = {"bool": _bool_text, "float": float_text}  # by type; others by str
 
 
 def write_line(stream: TextIO, line: str) -> None:
