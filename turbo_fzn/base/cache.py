@@ -8,8 +8,8 @@ They are loaded as machine code or unpickled, so a person who could write them w
 
 Loaders of shared libraries, of cubins and of pickles ignore bytes after their data.
 
-Reading does not need a writable folder: one that was filled and then made read-only, as in an image or on a cluster,
-can be used.
+Reading does not need a writable folder: a folder that was filled and then made read-only, as in an image or on a
+cluster, can be used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NoRoom(EngineError):
         super().__init__(f"cannot write compiled kernels to {self.place}")
 
 
-_told: set[Path] = set()  # the folders of which the user has been told in this process
+_told: set[Path] = set()  # the folders that a warning of this process has named
 
 
 def find_folder() -> Path | None:
@@ -51,7 +51,7 @@ def find_folder() -> Path | None:
 
 
 def writable_folder() -> Path | None:
-    """The cache folder to write to; None if `find_folder` finds none, or if it is not writable."""
+    """The cache folder to write to; None if `find_folder` returns None, or if it is not writable."""
     folder = find_folder()
     return folder if folder is not None and os.access(folder, os.R_OK | os.W_OK | os.X_OK) else None
 
@@ -79,7 +79,7 @@ def seal(path: Path) -> None:
 
 
 def read(path: Path) -> bytes | None:
-    """The contents of a sealed file; None if there is no such file, or one that must not be used."""
+    """The contents of a sealed file; None if the file does not exist or must not be used."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

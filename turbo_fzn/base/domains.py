@@ -32,7 +32,7 @@ class IntSet:
 
     @staticmethod
     def of_ranges(ranges: Iterable[tuple[int, int]]) -> IntSet:
-        """The union of any intervals, in any order, empty ones (low > high) allowed."""
+        """The union of any intervals, in any order; empty intervals (low > high) are allowed."""
         merged: list[list[int]] = []
         for low, high in sorted(pair for pair in ranges if pair[0] <= pair[1]):
             if merged and low <= merged[-1][1] + 1:

@@ -45,7 +45,7 @@ class ModelError(TurboError):
 
 
 class UnsupportedError(ModelError):
-    """The model is correct, but uses something that this solver does not support."""
+    """The model is correct, but uses a feature that this solver does not support."""
 
 
 class EngineError(TurboError):

@@ -1,8 +1,8 @@
 """Real numbers as bounds: the codes of doubles, which are ordered like them (kernels/floats/codes.h does the same).
 
 Code 0 is 0.0, code k > 0 is the k-th double from LEAST = 2**-511 on, code -k its negative. So each bound lies within
-±(2**62 - 1), like an integer's, and ±INFINITY means no bound. A number between two codes is rounded to the one below or
-above it, so that intervals contain the number. All functions here are exact: numbers are doubles, integers or
+±(2**62 - 1), like an integer's, and ±INFINITY means no bound. A number between two codes is rounded to the code below
+or above it, so that intervals contain the number. All functions here are exact: numbers are doubles, integers or
 fractions.
 """
 
@@ -50,7 +50,7 @@ def codes(values: np.ndarray) -> np.ndarray:
 
 
 def below(value: Real) -> int:
-    """The greatest code whose number is at most `value`; -INFINITY where there is none."""
+    """The greatest code whose number is at most `value`; -INFINITY without such a code."""
     if value != value:
         raise ValueError("nan is no bound")
     if value < -GREATEST:
@@ -66,7 +66,7 @@ def below(value: Real) -> int:
 
 
 def above(value: Real) -> int:
-    """The least code whose number is at least `value`; INFINITY where there is none."""
+    """The least code whose number is at least `value`; INFINITY without such a code."""
     return -below(-value)
 
 

@@ -4,8 +4,8 @@
 
 draws nothing for two seconds, then a line that is updated repeatedly and erased at the end. `share` returns the share
 that is done, from 0 to 1, and is called by another thread: it must be cheap and change nothing. A search has no such
-share; its line is drawn by `tell`. Nothing is drawn unless `show` was called, which the command does if stderr is a
-terminal; MiniZinc, which reads stderr through a pipe, gets no such lines.
+share; `tell` draws its line. Nothing is drawn unless `show` was called, which the command does if stderr is a terminal;
+MiniZinc, which reads stderr through a pipe, gets no such lines.
 """
 
 from __future__ import annotations
@@ -113,13 +113,13 @@ def is_shown() -> bool:
 
 
 def tell(text: str) -> None:
-    """Draws a line that stays until the next one, or until something else is written."""
+    """Draws a line that stays until the next line, or until other output."""
     if _bar is not None:
         _bar.draw(f"fzn-turbo: {text}")
 
 
 def erase() -> None:
-    """Erases the line, if there is one, until it is drawn again."""
+    """Erases the line, if any, until it is drawn again."""
     if _bar is not None:
         _bar.erase()
 

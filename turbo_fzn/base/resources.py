@@ -21,7 +21,7 @@ def kernels_folder() -> Path:
 
 
 def share_folder() -> Path:
-    """The folder that holds `minizinc/turbo`, our MiniZinc library."""
+    """The folder that holds `minizinc/turbo`, the MiniZinc library of the solver."""
     return _find("share")
 
 

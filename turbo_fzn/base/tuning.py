@@ -9,7 +9,7 @@ from turbo_fzn.tuning import tunable
 
 @dataclass(slots=True)
 class Tuning:
-    """Estimates of memory, and when a user is told to wait."""
+    """Estimates of memory, and the delay of the line of progress."""
 
     libraries_bytes: int = tunable(
         96 << 20,
@@ -20,13 +20,13 @@ class Tuning:
     stack_bytes: int = tunable(
         8 << 20,
         "bytes",
-        "an estimate, of the stack of a thread by the usual limit: likewise",
+        "an estimate, of the stack of a thread by the usual limit: a refusal against a crash",
         kept="a check for memory, which tests meet with real limits",
     )
     progress_patience_seconds: float = tunable(
         2.0,
         "seconds",
-        "a stage that ends by then shows no line: nothing flickers, and nobody waits long without a word",
+        "a stage that ends by then shows no line: nothing flickers, and long waits have a line",
         kept="how the output looks",
     )
     progress_seconds: float = tunable(

@@ -94,7 +94,7 @@ def _is_rooted(directed: bool, is_tree: bool) -> Callable[..., bool]:
 
 
 def is_row(x: Values, n_rows: int, cells: np.ndarray) -> bool:
-    """Column by column, of the rows that are left: most are not after the first ones."""
+    """Whether x is a row of cells; compares column by column, since few rows are left after the first columns."""
     if not x:
         return n_rows > 0
     if not all(-(2**63) <= v < 2**63 for v in x):

@@ -3,7 +3,7 @@
 This is the reference that solutions are checked against, so it shares only the signatures of predicates/ with the
 lowering. A row is a function that tests whether a predicate holds; the forms with a suffix follow from their base:
 `p_reif(…, b)` is b = p(…), `p_imp(…, b)` is b implies p(…). Booleans are 0 and 1. A partial function outside its domain
-(division by zero, index out of range, maximum of nothing) makes its constraint false. The meanings are those of the
+(division by zero, index out of range, maximum of an empty array) makes its constraint false. The meanings follow the
 comments in MiniZinc's `flatzinc_builtins.mzn`. Global constraints are in meanings.py.
 """
 
@@ -121,8 +121,8 @@ class Signature(NamedTuple):
 
 @cache
 def find_signature(name: str, n_args: int) -> Signature | None:
-    """The signature of a predicate in any of its forms; if it has no form with `n_args` arguments, that of another
-    form; None for an unknown name and for predicates on floats."""
+    """The signature of a predicate in any of its forms; if it has no form with `n_args` arguments, the signature of
+    another form; None for an unknown name and for predicates on floats."""
     found = find(name, n_args)
     if found is None or found.predicate.name not in RELATIONS:
         return None

@@ -41,8 +41,8 @@ def act(command: Command) -> int:
 
 
 def check_proof(model: str, proof: str) -> int:
-    """Prints what the proof proves of the model, an OPB file. Raises ModelError where it proves nothing, and UsageError
-    where a file cannot be read."""
+    """Prints the result that the proof proves for the model, an OPB file. Raises ModelError if it proves nothing, and
+    UsageError if a file cannot be read."""
     from turbo_fzn.proof.checker import Refused
     from turbo_fzn.proof.checking import check_files, scale_of
 

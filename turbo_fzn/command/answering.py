@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # imported where reasons are wanted
 
 
 class Telling:
-    """Prints the events of a search, and passes each to `note`; gives the answer so far to stopping.LastCall."""
+    """Prints the events of a search, and passes each to `note`; passes the answer so far to stopping.LastCall."""
 
     def __init__(self, answers: MiniZincStyle, run: Run, note: Callable[[SearchEvent], object]):
         self.answers, self.run, self.note = answers, run, note
         self.n_told = 0
         self.objective: float | None = None
-        self.finished: Finished | None = None  # the end of the search, while its reasons are looked for
+        self.finished: Finished | None = None  # the end of the search, while its reasons are searched for
         self.explainer: Explainer | None = None
 
     def add(self, solution: Solution) -> None:
@@ -45,7 +45,8 @@ class Telling:
         return self.n_told > 0 or self.finished is not None
 
     def look_why(self, finished: Finished, options: Options, interrupt: Interrupt) -> None:
-        """The reasons why there is no solution; a last call that comes meanwhile tells what is known by then."""
+        """Searches for the reasons why there is no solution; a last call during this search prints the answer so
+        far."""
         from turbo_fzn.explain.explainer import Explainer
 
         self.finished = finished
@@ -94,7 +95,7 @@ def answer(run: Run, prepared: Prepared, options: Options, interrupt: Interrupt,
     answers = style_of(options, prepared.model)(sys.stdout, options, prepared.model)
     try:
         telling = Telling(answers, run, listener(options, prepared.tnf.sense))
-        ending.answering = None if is_launched() else telling  # of several ranks, all come to an end together
+        ending.answering = None if is_launched() else telling  # several ranks end together
         for event in run.events():
             if options.explain and isinstance(event, Finished) and event.status == "UNSATISFIABLE":
                 telling.look_why(event, options, interrupt)

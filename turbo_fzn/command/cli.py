@@ -98,7 +98,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
 
 def solve(options: Options, started: float, leave: bool) -> int:
     end = deadline(options.time_limit, started, TUNING.stop_margin_seconds)
-    interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a file needs no reader
+    interrupt = Stopped(end) if options.dump_tnf is None else Interrupt(end)  # a dump needs no reader of stdout
     memory.require(BASE.libraries_bytes)
     unknown = styles.unknown_answer(options)
     try:
@@ -107,20 +107,20 @@ def solve(options: Options, started: float, leave: bool) -> int:
         last_call = LastCall() if leave else None
         catch_signals(interrupt, unknown, last_call)
         let_signals_in()
-        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes what flattening has left of its limit
+        if (options.time_limit or 0) < 0:  # MiniZinc 2.6 passes the rest of its limit after flattening
             raise Interrupted
         with footprint.watched(options.memory_bytes(), lambda: end_of_memory(options)):
             if options.may_use_gpu() and not is_launched():  # a rank wakes its share of the GPUs
                 wake_gpu(options)
             drive(options, interrupt, started, last_call)
     except Interrupted:
-        interrupt.settle()  # the answer is here: a signal that comes now must not give another one
+        interrupt.settle()  # the answer is complete: a later signal must not print another answer
         output.write(sys.stdout, unknown())
     return 0
 
 
 def refuse_overwriting_files(options: Options) -> None:
-    """Raises UsageError where a file to be written is the model's, or another one to be written."""
+    """Raises UsageError if a file to be written is the model's file, or another file to be written."""
     written = {"--report": options.report, "--dump-tnf": options.dump_tnf, "--log-file": options.log_file}
     for flag, path in written.items():
         refuse_overwriting(options.file, flag, path)
@@ -130,13 +130,13 @@ def refuse_overwriting_files(options: Options) -> None:
 
 
 def end_of_memory(options: Options) -> None:
-    """In another thread: the main one is to end the run with what is known, as at SIGTERM."""
+    """Called in another thread: makes the main thread end the run with the answer so far, as at SIGTERM."""
     log().warning("the memory limit of %d MiB is reached: the run ends with what is known", options.memory_limit)
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
 def drive(options: Options, interrupt: Interrupt, started: float, last_call: LastCall | None) -> None:
-    """Prepares the model, and searches it. Without a `last_call` the process goes on: all is given back."""
+    """Prepares the model, and searches it. Without a `last_call` the process goes on: all resources are freed."""
     with without_collector(keep=True):  # it would look again and again at modules, too
         from turbo_fzn.command.answering import dump_or_answer
         from turbo_fzn.run.driver import Run
@@ -148,7 +148,7 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
         with begun.proving.guarded():
             with without_collector(keep=True):
                 if several := begun.several():
-                    from turbo_fzn.command.goals import GoalRun  # only here: few ask for several objectives
+                    from turbo_fzn.command.goals import GoalRun  # only here: few runs have several objectives
 
                     begun = GoalRun(begun, several)
                 prepared = begun.prepare()

@@ -6,10 +6,10 @@ NVIDIA driver does not need the other parts for a GPU.
 
 The exit code is for scripts. It is 1 if the CPU engine does not solve models, or if a part is wrong that was asked for:
 by an environment variable, by `--arch gpu`, or by another installed part (`asked_for`). So a GPU that is not set up, or
-no MiniZinc, is no failure.
+a missing MiniZinc, is no failure.
 
-Nothing heavy is imported before the packages have been checked, so that a missing one is a finding too. An outdated
-Python never gets here: `__main__.py` refuses it before it reads any other file.
+Nothing heavy is imported before the packages have been checked, so that a missing package is a finding, too.
+`__main__.py` refuses an outdated Python before it reads any other file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ NAMED_BY = {"CXX": "C++ compiler", "NVCC": "CUDA toolkit", "TURBO_FZN_CACHE": "c
 
 
 class Finding(NamedTuple):
-    """The finding for a part: OK, WRONG, or ABSENT if it is not needed; for a wrong one, the command that repairs it,
+    """The finding for a part: OK, WRONG, or ABSENT if it is not needed; for a wrong part, the command that repairs it,
     and a remark on that command."""
 
     part: str
@@ -71,8 +71,8 @@ class Finding(NamedTuple):
 
 
 def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
-    """Writes the findings, each as soon as it is known. `arch` is --arch, which may ask for the GPU. Returns the exit
-    code: 0 if the CPU engine solves models and no part that was asked for is wrong."""
+    """Writes each finding at once. `arch` is --arch, which may ask for the GPU. Returns the exit code: 0 if the CPU
+    engine solves models and no part that was asked for is wrong."""
     asked, found = asked_for(arch), []
     for finding in findings(wants_gpu=arch in NEED_GPU):
         found.append(finding)
@@ -85,7 +85,7 @@ def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
 
 
 def summary(found: list[Finding], asked: set[str]) -> str:
-    """The last line: the number of wrong parts, and those of them that were asked for."""
+    """The last line: the number of wrong parts, and the wrong parts that were asked for."""
     wrong = [finding.part for finding in found if finding.state == WRONG]
     if not wrong:
         return "nothing is wrong"

@@ -1,10 +1,9 @@
 """Several objectives on the command line: `--lexicographic GOALS` and `--front GOALS`, or annotations of the solve item
 (read/several.py). The answer is a stream of solutions like any other.
 
-With `--front` each point of the front is printed when it is known, and `==========` behind the last one; without that
-line the last point may be one that another solution dominates: the time is over, or a goal has no bound. Else the
-solution is printed that is best in one goal after the other, and with `-i` or `-a` also what was best in the goals
-before. objectives.py searches.
+With `--front` each point of the front is printed when it is found, and `==========` after the last point; without that
+line another solution may dominate the last point: the time is over, or a goal has no bound. Otherwise the lexicographic
+best solution is printed, and with `-i` or `-a` also the best solutions in the earlier goals. objectives.py searches.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from turbo_fzn.run.driver import Event, Run
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import refuse_in_xcsp3
 
-# What counts for the command as a whole, or for no call of several: by fields of Options.
+# Options for the command as a whole, or for no single call: by fields of Options.
 _OF_THE_COMMAND = frozenset(
     "lexicographic front time_limit all_solutions intermediate json_stream log_file report verbose explain".split()
 )
 
 
 class GoalRun(Run):
-    """A run whose answers are the front, or the best in one goal after the other."""
+    """A run whose answers are the front, or the lexicographic best solution."""
 
     def __init__(self, run: Run, several: Several):
         super().__init__(run.source if run.model is None else run.model, run.options, run.interrupt, run.started)
@@ -70,7 +69,7 @@ class GoalRun(Run):
         return self._finished(False, n_solutions)
 
     def close(self) -> None:
-        """A call frees what it has taken."""
+        """Does nothing: each call frees its own resources."""
 
     def _front(self) -> Generator[Solution, None, bool]:
         assert self._asker is not None
@@ -82,7 +81,7 @@ class GoalRun(Run):
                 return end.value
 
     def _steps(self) -> Generator[Solution, None, bool]:
-        """The best solutions so far; each takes the place of the one before."""
+        """The best solutions so far; each replaces the previous solution."""
         assert self._asker is not None
         last: Point | None = None
         is_proved = False
@@ -110,6 +109,6 @@ class GoalRun(Run):
 
 
 def _settings(options: Options) -> dict[str, object]:
-    """What every call gets: the options that are not the default, but for those of the command."""
+    """The settings of every call: the options that are not the default, without the options of the command."""
     values = {name: getattr(options, name) for name in DEFAULTS if name not in _OF_THE_COMMAND}
     return {name: value for name, value in values.items() if value != DEFAULTS[name]}

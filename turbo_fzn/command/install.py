@@ -1,8 +1,8 @@
 """Installs the solver in MiniZinc: writes and removes `turbo.msc`, its solver configuration.
 
 MiniZinc looks for configurations in `~/.minizinc/solvers` and in the folders of MZN_SOLVER_PATH, but not in a virtual
-environment, so that one command has to put it there (`fzn-turbo --install-solver`). Its name must
-have at least six characters: MiniZinc 2.6.4 overlooks shorter ones. options/configuration.py has its content.
+environment, so that one command has to put it there (`fzn-turbo --install-solver`). Its name must have at least six
+characters: MiniZinc 2.6.4 ignores shorter names. options/configuration.py has its content.
 
 A second configuration, `turbo-json.msc`, defines the solver `turbo-json`, which gets its models as FlatZinc-JSON. It
 needs a field of MiniZinc 2.8, of which an older MiniZinc would warn at each run, so it is written only for a newer one.
@@ -84,7 +84,7 @@ def has_mpi() -> bool:
 
 
 def minizinc_version() -> tuple[int, ...]:
-    """The version of the `minizinc` on the PATH; (0,) if there is none."""
+    """The version of the `minizinc` on the PATH; (0,) without it."""
     try:
         said = subprocess.run(["minizinc", "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -94,7 +94,7 @@ def minizinc_version() -> tuple[int, ...]:
 
 
 def known_to_minizinc() -> Path | None:
-    """The path of our solver's configuration that MiniZinc finds, or would find if it were not broken; else None."""
+    """The path of the solver's configuration that MiniZinc finds, or would find if it were not broken; else None."""
     try:
         said = subprocess.run(["minizinc", "--solvers-json"], capture_output=True, timeout=20, check=True).stdout
         solvers = json.loads(said.decode(errors="surrogateescape"))
@@ -115,8 +115,8 @@ def is_installed() -> bool:
 
 
 def outdated_fields(path: Path) -> list[str]:
-    """The fields of a configuration that differ from what this installation would write. The executable need only be
-    one that can be run: an installation may have several."""
+    """The fields of a configuration that differ from what this installation would write. Any executable that can be run
+    is accepted: an installation may have several."""
     try:
         found = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
         executable = Path(found["executable"])
@@ -132,7 +132,7 @@ def _solvers_folder(folder: Path | None) -> Path:
 
 
 def console_script() -> Path | None:
-    """The installed `fzn-turbo`: the one being run, or else the one of this Python.
+    """The installed `fzn-turbo`: the running script, or else the script of this Python.
 
     Symbolic links are kept: a virtual environment's Python is a link, and its scripts stand beside the link.
     """

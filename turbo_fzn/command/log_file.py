@@ -1,4 +1,4 @@
-"""The file of `--log-file`: what -v says, warnings and errors, a line each with the time (UTC) and the level.
+"""The file of `--log-file`: the lines of -v, warnings and errors, each with the time (UTC) and the level.
 
     2026-11-25T18:30:01.250Z INFO lower: 0.02 s, 153 variables, 192 rows
 
@@ -27,5 +27,5 @@ class LogFile(logging.FileHandler):
         return f"{second}.{int(record.msecs):03}Z {record.levelname} {one_line(record.getMessage())}"
 
     def note(self, level: int, text: str) -> None:
-        """Writes a line that is told elsewhere by other means."""
+        """Writes a line that is printed elsewhere in another form."""
         self.handle(logging.LogRecord("turbo_fzn", level, "", 0, text, None, None))

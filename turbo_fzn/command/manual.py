@@ -2,8 +2,8 @@
 
     python -m turbo_fzn.command.manual --write        writes the files of FILES into the source tree
 
-They are at the places in share/ where man-db, bash-completion, zsh and fish look for those of a program in the `bin`
-beside it, so that an installed wheel has them there (data_files in setup.cfg). `test_manual.py` compares.
+They are at the places in share/ where man-db, bash-completion, zsh and fish look for the files of a program in the
+`bin` beside it, so that an installed wheel has them there (data_files in setup.cfg). `test_manual.py` compares.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def flags() -> list[str]:
 
 
 def choices(row: Row) -> list[str]:
-    """The words that an option accepts; none if it accepts other values, or no value."""
+    """The words that an option accepts; empty if it accepts other values, or no value."""
     kind, *values = row.kind.split(":")
     return values if kind == "choice" else []
 

@@ -1,4 +1,4 @@
-"""What the command says beside the answer: log lines, and what has gone wrong, which is one line.
+"""The messages of the command beside the answer: log lines, and errors of one line.
 
 Imports nothing heavy.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from turbo_fzn.options.options import Options
 
 _log_file: LogFile | None = None
-_of_run: list[logging.Handler] = []  # what the log of this run has beside stderr
+_of_run: list[logging.Handler] = []  # further handlers of the log of this run
 
 
 def set_up_logging(verbose: bool) -> None:
-    """Has log lines written to stderr: those of `-v`, or warnings alone."""
+    """Makes the log write lines to stderr: all lines of `-v`, or warnings alone."""
     import logging
 
     handler = logging.StreamHandler(sys.stderr)
@@ -64,7 +64,7 @@ def set_up_logging_of_run(options: Options, argv: Sequence[str]) -> None:
 
 
 def end_logging_of_run() -> None:
-    """Takes back what `set_up_logging_of_run` has added, in a process that goes on."""
+    """Removes the handlers that `set_up_logging_of_run` has added, in a process that goes on."""
     global _log_file
 
     _log_file = None
@@ -75,7 +75,7 @@ def end_logging_of_run() -> None:
 
 
 def log() -> logging.Logger:
-    """That of the package."""
+    """The logger of the package."""
     import logging
 
     return logging.getLogger("turbo_fzn")

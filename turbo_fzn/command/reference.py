@@ -76,7 +76,7 @@ def meaning(row: Row) -> str:
 
 
 def passed(row: Row) -> str:
-    """The cell that tells whether MiniZinc passes the option on."""
+    """The cell for whether MiniZinc passes the option on."""
     return "•" if row.extra_type or any(flag in STD_FLAGS for flag in row.flags) else ""
 
 

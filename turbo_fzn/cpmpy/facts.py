@@ -1,4 +1,4 @@
-"""The words between CPMpy and a Builder: variables, and facts, which are predicates with arguments."""
+"""The translation from CPMpy to a Builder: variables, and facts, which are predicates with arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Number = Union[Var, int]  # an integer variable, or an integer
 
 
 class Fact(NamedTuple):
-    """A predicate of the tables with its arguments. Where `holds` is false, its negation is meant."""
+    """A predicate of the tables with its arguments; its negation if `holds` is false."""
 
     predicate: str
     arguments: list[Any]
@@ -42,7 +42,7 @@ def whole(value: Any) -> int:
 
 
 class Facts:
-    """A Builder that gets facts, and the variables that it has for those of CPMpy, by CPMpy's names in `known`."""
+    """Adds facts to a Builder; `known` maps CPMpy's names to the variables of the builder."""
 
     def __init__(self) -> None:
         self.builder = Builder()
@@ -54,8 +54,8 @@ class Facts:
     # ---- variables
 
     def variable(self, cpm_var: _NumVarImpl) -> Var:
-        """The variable for one of CPMpy, which is made when it is first asked for. Raises NotSupportedError for
-        bounds that are too far."""
+        """The builder's variable for a variable of CPMpy, made at the first use. Raises NotSupportedError for bounds
+        that are too large."""
         found: Any = self.known.get(cpm_var.name)
         if found is None:
             if isinstance(cpm_var, NegBoolView):
@@ -70,7 +70,7 @@ class Facts:
         return found
 
     def name(self, wanted: str) -> str:
-        """A name that is not in use yet, without what separates names."""
+        """A name that is not in use yet, without separators of names."""
         name = "".join("_" if one == "," or one.isspace() else one for one in wanted) or "_"
         while name in self._names:
             name += "'"
@@ -157,7 +157,7 @@ class Facts:
                 self.builder.post(f"{predicate}_imp", *arguments, truth)
 
     def equate(self, truth: Literal, facts: list[Fact]) -> None:
-        """States that the literal is true exactly where all of the facts are."""
+        """States that the literal is true if and only if all of the facts are."""
         if len(facts) == 1:
             ((predicate, arguments, holds),) = facts
             self.builder.post(f"{predicate}_reif", *arguments, truth if holds else self.negation(truth))

@@ -22,7 +22,7 @@ from turbo_fzn.interface.building import Var
 
 LINEAR = frozenset({"sum", "wsum", "sub", "-"})
 TURNED = {">": "<", ">=": "<="}  # by taking both sides negative
-SUMS = {  # the predicate of a sum, and what is taken from the right side
+SUMS = {  # the predicate of a sum, and the number to subtract from the right side
     "==": ("int_lin_eq", 0), "!=": ("int_lin_ne", 0), "<=": ("int_lin_le", 0), "<": ("int_lin_le", 1),
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ def post(facts: Facts, constraint: Any) -> None:
 
 
 def facts_of(facts: Facts, expression: Any) -> list[Fact]:
-    """What is true together where a flat Boolean expression is."""
+    """Facts whose conjunction is a flat Boolean expression."""
     if _is_simple(expression):
         return [facts.clause([expression])]
     if isinstance(expression, Operator) and expression.name in OPERATORS:
@@ -63,7 +63,7 @@ def _is_truth(expression: Any) -> bool:
 
 
 def _truth(facts: Facts, expression: Any) -> Any:
-    """A literal that is true exactly where a Boolean expression is."""
+    """A literal that is equivalent to a Boolean expression."""
     if _is_simple(expression):
         return facts.literal(expression)
     truth = facts.truth()

@@ -1,8 +1,8 @@
 """Global constraints and functions of CPMpy that have a predicate of the same meaning.
 
-The meanings are those of `value()` in CPMpy, and of turbo_fzn/check/. Where they differ, more facts make up for it:
-tasks of a negative duration or demand break a constraint of CPMpy, and tasks may be absent. What is in no table here,
-CPMpy decomposes.
+The meanings are defined by `value()` in CPMpy, and by turbo_fzn/check/. Where they differ, further facts are added:
+tasks of a negative duration or demand violate a constraint of CPMpy, and tasks may be absent. CPMpy decomposes
+constraints that are in no table here.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _short_table(facts: Facts, expression: Any) -> list[Fact]:
 
 
 def _regular(facts: Facts, expression: Any) -> list[Fact]:
-    """States are numbered from 1; 0 is where no transition leads to. Letters that no variable takes are left out."""
+    """States are numbered from 1; 0 means no transition. Letters that no variable takes are left out."""
     variables, _, start, accepting = expression.args
     least, most = (np.array(bounds, object) for bounds in get_bounds(list(variables)))
     steps = {
@@ -108,7 +108,8 @@ def _regular(facts: Facts, expression: Any) -> list[Fact]:
 
 
 def _diagram(facts: Facts, expression: Any) -> list[Fact]:
-    """Nodes are numbered from 1, level by level: one that paths of different lengths reach is several. 0 is the end."""
+    """Nodes are numbered from 1, level by level: a node that paths of different lengths reach becomes several nodes. 0
+    is the end."""
     (variables,) = expression.args
     levels: list[int] = []
     edges: list[tuple[int, int, int]] = []
@@ -130,7 +131,7 @@ def _diagram(facts: Facts, expression: Any) -> list[Fact]:
 
 
 def _not_negative(facts: Facts, expressions: Iterable[Any]) -> list[Fact]:
-    """Facts for those that may be negative."""
+    """The facts that values are not negative, for values that may be."""
     return [Fact("int_le", [0, facts.number(one)]) for one in expressions if get_bounds(one)[0] < 0]
 
 
@@ -153,7 +154,7 @@ def _no_overlap(facts: Facts, expression: Any) -> list[Fact]:
 
 
 def _where_present(facts: Facts, sizes: Sequence[Any], present: Sequence[Any]) -> list[Any]:
-    """The sizes of tasks, 0 of those that are absent."""
+    """The sizes of tasks, 0 for absent tasks."""
     products = []
     for size, is_present in zip(sizes, present):
         least, most = get_bounds(size)

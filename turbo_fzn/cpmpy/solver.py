@@ -35,7 +35,7 @@ from turbo_fzn.explain.quickxplain import Members, minimal
 from turbo_fzn.interface.building import Var
 
 NAME = "turbo"
-COMPARED = LINEAR | {"count"}  # what may be compared otherwise than by ==
+COMPARED = LINEAR | {"count"}  # expressions that may be compared by other operators than ==
 PARTIAL = frozenset({"div", "mod", "element", "nd_element"})  # functions
 Found = tuple[dict[str, Any], float | None]  # a solution, and its objective
 
@@ -59,7 +59,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
             raise NotSupportedError(f"turbo has no subsolver {subsolver}")
         self.facts = Facts()
         self._asked_often: Model | None = None  # prepared for many calls
-        self._size = (0, 0)  # of the model when that was made
+        self._size = (0, 0)  # size of the model when it was prepared
         self._weighted: FloatSum | None = None  # an objective with fractions, as the user has given it
         self._sense = ""
         self._hint: dict[str, Any] = {}
@@ -76,7 +76,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
     # ---- the model
 
     def transform(self, cpm_expr: Any) -> list[Any]:
-        """Flat constraints, as CPMpy makes them of any."""
+        """Flat constraints, by CPMpy's transformations."""
         constraints = push_down_negation(self._made_total(toplevel_list(cpm_expr)))
         constraints = decompose_in_tree(
             constraints,
@@ -107,7 +107,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
     __add__ = add
 
     def _state(self, cpm_expr: Any) -> None:
-        """Adds constraints without making their variables those of the user."""
+        """Adds constraints without declaring their variables as user variables."""
         for constraint in self.transform(cpm_expr):
             if isinstance(constraint, DirectConstraint):
                 constraint.callSolver(self, self.native_model)
@@ -115,8 +115,8 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
                 post(self.facts, constraint)
 
     def objective(self, expr: Any, minimize: bool) -> None:
-        """Sets the objective. One with float weights is brought to whole numbers; its value is then that of the
-        FloatSum, not `objective_value`."""
+        """Sets the objective. Float weights are scaled to integers; the value is then the value of the FloatSum, not
+        `objective_value`."""
         self._weighted = expr if isinstance(expr, FloatSum) else None
         if isinstance(expr, FloatSum):
             self.user_vars.update(expr.components(allow_negbool=False)[1])
@@ -146,7 +146,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
         return self.facts.variable(cpm_var)
 
     def solution_hint(self, cpm_vars: Iterable[Any], vals: Iterable[Any]) -> None:
-        """Values to try first, in the place of those of an earlier call."""
+        """Sets values to try first, instead of the values of an earlier call."""
         variables, values = flatlist(cpm_vars), flatlist(vals)
         if len(variables) != len(values):
             raise ValueError(f"solution_hint: {len(variables)} variables, but {len(values)} values")
@@ -157,8 +157,8 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
     def solve(
         self, time_limit: float | None = None, assumptions: Any = None, display: Any = None, **settings: Any
     ) -> bool:
-        """Whether there is a solution that has been found; `time_limit` in seconds. Raises ValueError for one that is
-        not positive, and NotSupportedError for assumptions that are no Boolean variables."""
+        """Whether a solution was found; `time_limit` in seconds. Raises ValueError if it is not positive, and
+        NotSupportedError for assumptions that are no Boolean variables."""
         settings |= _milliseconds(time_limit)
         self._last = ([] if assumptions is None else list(assumptions)), dict(settings)
         if display is not None:
@@ -172,8 +172,8 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
 
     def solveAll(self, display: Any = None, time_limit: float | None = None, solution_limit: int | None = None,
                  call_from_model: bool = False, **settings: Any) -> int:  # fmt: skip
-        """The number of solutions, of the variables that the user knows; with an objective, of those that are
-        optimal. Where the time ends before, of the best that have been found."""
+        """The number of solutions in the user's variables; with an objective, of the optimal solutions, or at the time
+        limit of the best solutions found."""
         settings |= _milliseconds(time_limit)
         settings["n_optimal" if self._sense else "n_solutions"] = solution_limit or 0
         found: list[Found] = []
@@ -194,8 +194,8 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
         return len(found)
 
     def get_core(self) -> list[Any]:
-        """A minimal part of the assumptions of the last call, with which there is no solution. Raises ValueError where
-        that call has not shown that there is none."""
+        """A minimal part of the assumptions of the last call, with which there is no solution. Raises ValueError if
+        that call has not proved that there is none."""
         assumed, settings = self._last
         if self.cpm_status.exitstatus != ExitStatus.UNSATISFIABLE:
             raise ValueError("get_core: the last call of solve has not shown that there is no solution")
@@ -206,7 +206,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
         return [assumed[member] for member in sorted(minimal(range(len(assumed)), refutes))]
 
     def _ask(self, assumptions: list[Any], **settings: Any) -> Result:
-        """Solves the model as it is now. Raises NotSupportedError for what the solver refuses."""
+        """Solves the current model. Raises NotSupportedError if the solver refuses it."""
         assume: dict[str, Any] = {}
         for one in assumptions:
             if not isinstance(one, (_BoolVarImpl, BoolVal, bool)):
@@ -251,7 +251,7 @@ class CPM_turbo(SolverInterface):  # as CPMpy calls its own
 
 
 def _milliseconds(time_limit: float | None) -> dict[str, int]:
-    """The setting for a time limit in seconds. Raises ValueError for one that is not positive."""
+    """The setting for a time limit in seconds. Raises ValueError if it is not positive."""
     if time_limit is None or time_limit == inf:
         return {}
     if not time_limit > 0:
@@ -260,7 +260,7 @@ def _milliseconds(time_limit: float | None) -> dict[str, int]:
 
 
 def register() -> None:
-    """Makes CPMpy know this solver, by the name "turbo"."""
+    """Registers this solver in CPMpy, by the name "turbo"."""
     known = SolverLookup.base_solvers()
     if (NAME, CPM_turbo) not in known:
         SolverLookup.base_solvers = classmethod(lambda cls: [*known, (NAME, CPM_turbo)])

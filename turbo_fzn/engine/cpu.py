@@ -173,6 +173,7 @@ class CpuEngine:
             self.common.stop = 1
 
     def start(self, incumbent: Found | None = None) -> None:
+        """Starts the threads. Raises EngineError if the system refuses one."""
         if self.layout.is_whole(incumbent):
             self.common.best = self.layout.first_common(incumbent).best
             self.memory["islands"][:], self.memory["incumbents"][:] = self.layout.first_islands(incumbent)
@@ -185,6 +186,7 @@ class CpuEngine:
 
     @property
     def running(self) -> bool:
+        """Whether a thread is alive. Raises EngineError if a block had no memory."""
         if any(thread.is_alive() for thread in self.threads):
             return True
         if self.failures:
@@ -220,6 +222,7 @@ class CpuEngine:
         self.common.wished = 1
 
     def post(self, row: Inequality) -> None:
+        """Posts the row to learners, without variables that they lack, if a solution is as good as `under`."""
         if self.places is None or self.common.best > row.under:
             return
         tnf = self.layout.tnf
@@ -245,6 +248,7 @@ class CpuEngine:
         return int(over) if over == self.common.turn_end else 0
 
     def roots(self) -> Roots | None:
+        """The root bounds proved since the last call, or None."""
         version = Units.from_buffer(self.memory["units"].data).version
         if version == self.units_read:
             return None
@@ -283,6 +287,7 @@ class CpuEngine:
         return self.books[:, :BOOKED].copy()
 
     def close(self) -> None:
+        """Stops the threads and waits for their end."""
         self.stop()
         while running := [
             thread for thread in self.threads if thread.is_alive()

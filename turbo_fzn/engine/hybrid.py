@@ -179,6 +179,7 @@ class HybridEngine(CpuEngine):
 
     @property
     def running(self) -> bool:
+        """Whether a thread is alive. Stops the threads and raises EngineError if the kernel has failed."""
         if self.device is not None and any(thread.is_alive() for thread in self.threads):
             try:
                 self.device.look()
@@ -196,6 +197,7 @@ class HybridEngine(CpuEngine):
         return super().statistics() | merge_statistics(self.round_trips, ROUND_TRIPS)
 
     def close(self) -> None:
+        """Stops the threads, then the kernel, and frees the memory."""
         if self.device is None:
             return
         self.stop()

@@ -24,6 +24,7 @@ class Ring:
         self.taken = 0
 
     def take(self) -> list[tuple[int, int, str, np.ndarray]]:
+        """(objective, block, method, values) of each solution that has arrived."""
         arrived = self._take_from(self.taken % len(self.slots))
         if arrived and self.taken % len(self.slots) == 0:  # the slots taken reach the end of the ring
             arrived += self._take_from(0)

@@ -29,7 +29,9 @@ class Tuning:
         kept="two engines of one process must agree on it",
     )
     ring_bytes: int = tunable(2**24, "bytes", "solutions that wait for the host against memory", tried=(1, 200))
-    ring_slots: int = tunable(1024, "solutions", "likewise, of small models", tried=(1, 2))
+    ring_slots: int = tunable(
+        1024, "solutions", "solutions that wait for the host against memory, of small models", tried=(1, 2)
+    )
     bytes_per_row: int = tunable(
         128,
         "bytes for each row",
@@ -111,14 +113,14 @@ class Tuning:
     global_blocks_per_sm: int = tunable(
         8,
         "blocks",
-        "likewise, for stores in global memory",
+        "blocks that hide latency against memory, for stores in global memory",
         kept=GPU,
         measured="docs/measurements/tree-search.md",
     )
     lns_global_blocks_per_sm: int = tunable(
         2,
         "blocks",
-        "likewise with neighbourhoods: fewer at once, which end sooner, are better",
+        "the same with neighbourhoods: fewer at once, which end sooner, are better",
         kept=GPU,
     )
     float_threads: int = tunable(
@@ -173,11 +175,15 @@ class Tuning:
     exchange_seconds: float = tunable(
         0.02, "seconds between two exchanges", "late news of bounds against time", tried=(0.0,)
     )
-    exchange_share: float = tunable(0.1, "part of the time", "likewise, where an exchange takes long", tried=(1.0,))
+    exchange_share: float = tunable(
+        0.1, "part of the time", "late bounds against time, where an exchange takes long", tried=(1.0,)
+    )
     blocks_per_reserve: int = tunable(
         32, "blocks for each ready subproblem", "idle blocks against subproblems that are moved", tried=(1, 2)
     )
-    stock: int = tunable(8, "subproblems for each other engine", "likewise, in the queue between engines", tried=(1, 2))
+    stock: int = tunable(
+        8, "subproblems for each other engine", "idle blocks against subproblems in the queue", tried=(1, 2)
+    )
     portion: int = tunable(32, "subproblems at once", "fewer messages against even loads", tried=(1, 2))
     richer: int = tunable(
         2, "times as small a share of waiting blocks", "work is moved only where it helps", tried=(1,)

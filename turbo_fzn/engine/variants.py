@@ -23,8 +23,8 @@ ON_GPU = (GPU, HYBRID)  # engines whose rows run in many lanes
 BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # the engines that an --arch may use
 DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON, BITSET = "default", "static-split", "unsimplified", "octagon", "bitset"
 BITSETS = "-DBITSETS=1"
-SUMS = "-DWHOLE_SUMS=1"  # of kernels for models whose stores are smaller without inner links (tnf/arrange.py)
-ROWS_SHARED = "-DMODEL_SHARED=1"  # of kernels for models whose rows lie in shared memory
+SUMS = "-DWHOLE_SUMS=1"  # macro for models whose stores are smaller without inner links (tnf/arrange.py)
+ROWS_SHARED = "-DMODEL_SHARED=1"  # macro for models whose rows lie in shared memory
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""Why a model has no solution: a minimal set of its groups that have none together, as small as the time allows.
+"""Why a model has no solution: a minimal set of its groups that have no solution together, as small as the time allows.
 
 A set of groups is tried by the whole solver, as a model of its own; only its proof that there is no solution counts. So
-whatever `core` is at any moment, it was refuted. QuickXplain halves the groups (quickxplain.py). A test may take
-much longer than the proof for the whole model did: then it is left, the group stays, and tests without one member each,
-with ever more time, decide at the end (deletion, the usual way to a minimal unsatisfiable subset).
+`core` is refuted at any time. QuickXplain halves the groups (quickxplain.py). A test may take much longer than the
+proof for the whole model did: then it is abandoned, the group stays, and tests without one member each, with ever more
+time, decide at the end (deletion, the usual way to a minimal unsatisfiable subset).
 
 The core is called minimal when a solution is known for each set with one member less. A solution that a test finds is
-looked at with the constraints of the whole model (check/): all groups that hold in it have a solution together, so that
-no subset of them needs a test.
+checked against the constraints of the whole model (check/): all groups that hold in it have a solution together, so
+that no subset of them needs a test.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Explainer:
         self.options = _for_tests(options)
         self.seconds = max(TUNING.least_seconds, TUNING.test_factor * seconds)
         self.solved: list[Members] = []  # sets that have a solution
-        self.undecidable: set[Members] = set()  # sets of which no search says anything, however long
+        self.undecidable: set[Members] = set()  # sets for which no search, however long, has a result
         self.n_tests = 0
         self.core = self.told(frozenset(range(len(self.groups))))
 
     def run(self) -> Core:
-        """The core, minimal unless the interrupt comes before. An error takes nothing from what is proved already: it
-        is a warning."""
+        """The core, minimal unless the interrupt comes before. An error keeps the proved results: it is logged as a
+        warning."""
         try:
             self.shrink()
         except Exception as error:
@@ -110,8 +110,8 @@ class Explainer:
         return {number for member in members for number in self.groups[member].constraints}
 
     def solve(self, model: Model, share: _Share) -> Solution | bool:
-        """A solution, or whether it is proved that there is none; a longer search may say more than False. Raises
-        EngineError where none does."""
+        """A solution, or whether it is proved that there is none; a longer search may decide False. Raises EngineError
+        if no search can decide it."""
         with closing(Run(model, self.options, share)) as run:
             try:
                 for event in run.events():
@@ -146,7 +146,8 @@ class _Share(Interrupt):
 
 
 class _Parts:
-    """Models with some of the constraints, and without an objective, which show the variables that they speak of."""
+    """Models with some of the constraints, and without an objective, which output the variables in these
+    constraints."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -167,8 +168,9 @@ class _Parts:
         return replace(self.bare, variables=variables, constraints=constraints)
 
     def failed(self, values: dict[str, int]) -> frozenset[int] | None:
-        """The numbers of the constraints that do not hold, where other variables have some value; None where that is
-        outside of what an array declares, and where nobody looks, since the model is too large or has floats."""
+        """The numbers of the constraints that do not hold, where other variables have some value; None if a value is
+        outside of the declared domain of an array, or if it is not checked, since the model is too large or has
+        floats."""
         if not self.is_checked:
             return None
         assignment = self.checker.assign({**self.values, **values})
@@ -178,15 +180,15 @@ class _Parts:
 
 
 def _any_of(domain: object) -> int:
-    """Some value of a domain; of an empty one, and where there is no domain, 0."""
+    """Some value of a domain; 0 for an empty or missing domain."""
     if not isinstance(domain, IntSet) or not domain or 0 in domain:
         return 0
     return domain.lower if domain.lower > -INFINITY else domain.upper
 
 
 def _for_tests(options: Options) -> Options:
-    """One solution is enough, which is checked with all of its values; nobody listens; and a GPU is not worth waking
-    for many small proofs, unless it is asked for."""
+    """One solution is enough, which is checked with all of its values; there is no profiler; and a GPU is not worth
+    initialising for many small proofs, unless the options name it."""
     return replace(
         options,
         arch="gpu" if options.arch == "gpu" else "cpu",

@@ -1,4 +1,4 @@
-"""The constraints of a model as a modeller knows them: groups of what one constraint of the source has become.
+"""The constraints of a model as in its source: groups of the FlatZinc constraints of one source constraint.
 
 MiniZinc writes one constraint as several of FlatZinc. Annotations say where each comes from:
 
@@ -11,14 +11,14 @@ MiniZinc writes one constraint as several of FlatZinc. Annotations say where eac
 
 A path is a list of steps between semicolons, each `file|line|column|line|column|what`, where `what` is `i=1` in a loop.
 
-A group is all that has one name, or one place, and the same values of loops in the file of the constraint; where there
-is neither, a constraint is a group of its own. An element of XCSP3, or one member of its groups, is a group by its `id`
-or its `note`.
+A group is all constraints with the same name, or the same place, and the same values of loops in the file of the
+constraint; without a name and a place, a constraint is a group of its own. An element of XCSP3, or one member of its
+groups, is a group by its `id` or its `note`.
 
-A constraint that defines an introduced variable belongs to all groups that speak of the variable: MiniZinc shares it
-between them. So a group says, without the rest of the model, what the constraint of the source says. One that defines
-what no group speaks of is taken as any other constraint. Domains of variables, and right-hand sides, belong to no group
-and always hold.
+A constraint that defines an introduced variable belongs to all groups that contain the variable: MiniZinc shares it
+between them. So a group is equivalent to the constraint of the source, without the rest of the model. A definition of a
+variable that no group contains is treated as any other constraint. Domains of variables, and right-hand sides, belong
+to no group and always hold.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Group(NamedTuple):
 
 
 class _Origin(NamedTuple):
-    """Where a constraint comes from; fields are empty where nothing says it."""
+    """The origin of a constraint; fields are empty where it is unknown."""
 
     name: str
     place: str

@@ -41,9 +41,9 @@ class Result:
 
     `status` has the names of MiniZinc's Python package: SATISFIED (there may be more or better solutions),
     ALL_SOLUTIONS and OPTIMAL_SOLUTION (the whole space was searched, in a model without and with an objective),
-    UNSATISFIABLE, UNBOUNDED (the objective is proved to be unbounded) or UNKNOWN. `solutions` are those that the
-    command would print, each a dict from output name to bool, int, float or flat list; the best is the last.
-    `objective` is that of the last solution, None for a satisfaction model. `core` has, with `explain=True`,
+    UNSATISFIABLE, UNBOUNDED (the objective is proved to be unbounded) or UNKNOWN. `solutions` are the solutions that
+    the command would print, each a dict from output name to bool, int, float or flat list; the best is the last.
+    `objective` is the objective of the last solution, None for a satisfaction model. `core` has, with `explain=True`,
     constraints that have no solution together.
     """
 
@@ -52,11 +52,11 @@ class Result:
     objective: float | None
     statistics: dict[str, Any]
     core: Core | None = None
-    record: Record | None = field(default=None, repr=False, compare=False)  # how the search went
+    record: Record | None = field(default=None, repr=False, compare=False)  # the course of the search
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the objective over time, as `--report` draws it."""
-        from turbo_fzn.report.page import chart  # only here: few look at it
+        """The picture of a notebook: the objective over time, as `--report` draws it."""
+        from turbo_fzn.report.page import chart  # only here: few callers need it
 
         return chart(self.record) if self.record is not None else f"<p>{self.status}</p>"
 
@@ -79,8 +79,8 @@ def solve_text(
     `settings` are fields of `Options` (options.py), with the values of the flags; `check` may also be True or False,
     and `file` is the name of the text in messages and in the report. The Result has what the command would print to
     stdout, and always the statistics; `verbose` writes to stderr. `time_limit` counts from this call; neither it nor
-    `memory_limit` stops the reading of the text, after which the call ends at once. `on_solution`, `on_bound`
-    and `on_log` are called during the search (listening.py); an exception of theirs ends it.
+    `memory_limit` stops the reading of the text, after which the call ends at once. `on_solution`, `on_bound` and
+    `on_log` are called during the search (listening.py); an exception raised by a callback ends it.
 
     Raises TypeError for an unknown setting, and the errors of errors.py. An exception that ends a search early, also
     KeyboardInterrupt, has the attribute `result`: a Result with the solutions found before, without statistics.
@@ -99,7 +99,7 @@ def solve_model(
     on_log: OnLog | None = None,
     **settings: Any,
 ) -> Result:
-    """Solves a parsed model; settings, result and errors are those of `solve_text`."""
+    """Solves a parsed model; settings, result and errors as in `solve_text`."""
     start = time.monotonic()
     options = options_of({"file": model.file, **settings})
     return solve_run(Run(model, options, interrupt_of(options, start)), Listener(on_solution, on_bound, on_log))
@@ -111,7 +111,7 @@ def interrupt_of(options: Options, start: float) -> Interrupt:
 
 
 def solve_run(run: Run, listener: Listener) -> Result:
-    """What a run gives, which is closed then. Raises UsageError where several objectives are set."""
+    """The result of a run, which is closed afterwards. Raises UsageError if several objectives are set."""
     if run.options.front is not None or run.options.lexicographic is not None:
         raise UsageError(
             "front, lexicographic: settings of the command; Python has Front and lexicographic of turbo_fzn"
@@ -180,7 +180,7 @@ class _Kept(MiniZincStyle):
 
 
 class _Ear(logging.Handler):
-    """Gives log lines to a function."""
+    """Passes log lines to a function."""
 
     def __init__(self, on_log: OnLog):
         super().__init__()
@@ -191,12 +191,12 @@ class _Ear(logging.Handler):
 
 
 class _Loudness:
-    """How loud the package's log is: as with -v while any call wants that; calls of several threads may overlap."""
+    """The level of the package's log: as with -v while any call asks for it; calls of several threads may overlap."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.users = 0
-        self.level = logging.NOTSET  # before the first of them
+        self.level = logging.NOTSET  # level before the first of the calls
 
     def change(self, users: int) -> None:
         log = logging.getLogger("turbo_fzn")

@@ -10,8 +10,8 @@
     print(build.values(result.solutions[-1])["square"])
 
 The methods that post a constraint are the predicates of the tables (turbo_fzn/predicates/), by their names, with or
-without `turbo_`, and in their forms: `int_le`, `int_le_reif`, `int_le_imp`. `Builder.signature` says what each takes,
-and `dir` lists them. What is built is what a reader would have made of FlatZinc, so that all the rest is the same.
+without `turbo_`, and in their forms: `int_le`, `int_le_reif`, `int_le_imp`. `Builder.signature` returns the arguments
+of each, and `dir` lists them. The result is the model that a reader would make of the equivalent FlatZinc.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from turbo_fzn.read.model import Model as ParsedModel
 from turbo_fzn.run.projection import with_output
 
 Shape = tuple[int, ...]
-KINDS = {"I": "int", "B": "bool", "F": "float"}  # of variables, by the letters of signatures
+KINDS = {"I": "int", "B": "bool", "F": "float"}  # kinds of variables by the letters of signatures
 TYPES: dict[str, Any] = {"int": np.int64, "bool": bool, "float": np.float64}
 
 
@@ -51,9 +51,9 @@ Anything = Union[Var, np.ndarray]
 
 
 class Builder:
-    """A model under construction. Variables come one by one, or as an array of `Var` (NumPy's, of objects), which may
-    be sliced and reshaped; constraints take both, and numbers in the place of variables. `model` makes a `Model` of
-    what is there by then."""
+    """A model under construction. Variables are single, or in a NumPy array of `Var` objects, which may be sliced and
+    reshaped; constraints take both, and numbers in the place of variables. `model` makes a `Model` of the variables and
+    constraints so far."""
 
     def __init__(self) -> None:
         self._parsed = ParsedModel(goal=Goal("satisfy", None, [], NOWHERE))
@@ -66,7 +66,7 @@ class Builder:
         return self._declare(name, "int", IntSet.interval(least, greatest), shape)
 
     def ints_of(self, name: str, values: Iterable[int], shape: Shape = ()) -> Any:
-        """Integer variables that have one of these values each; otherwise as `ints`."""
+        """Integer variables with these values as domain; otherwise as `ints`."""
         return self._declare(name, "int", IntSet.of_values(values), shape)
 
     def bools(self, name: str, shape: Shape = ()) -> Any:
@@ -95,8 +95,8 @@ class Builder:
         return variables.reshape(shape)
 
     def post(self, predicate: str, *arguments: object, name: str = "") -> None:
-        """Adds a constraint, which explanations call `name`. Raises UsageError for a predicate that there is not, and
-        for arguments that do not fit its signature."""
+        """Adds a constraint, which explanations call `name`. Raises UsageError for an unknown predicate, and for
+        arguments that do not fit its signature."""
         full = _known(predicate)
         form = find(full, len(arguments))
         if form is None or len(form.kinds) != len(arguments):
@@ -156,16 +156,15 @@ class Builder:
         return len(self._parsed.variables), len(self._parsed.constraints)
 
     def output(self, variables: Iterable[Var]) -> None:
-        """Names the variables that solutions have, in the place of all that are declared; of arrays, the elements."""
+        """Sets the variables in solutions, by default all declared variables; of arrays, the elements."""
         self._output = {variable.name for variable in variables}
 
     def model(self, **settings: Any) -> Model:
-        """What is there by now, ready to be solved many times; settings are those of `Model`."""
+        """The model so far, ready to be solved many times; settings as in `Model`."""
         return Model(self._copied(), **settings)
 
     def solve(self, **settings: Any) -> Result:
-        """Solves what is there by now once, simplified more than `model` may do; settings are those of
-        `solve_model`."""
+        """Solves the model so far once, simplified more than `model` may do; settings as in `solve_model`."""
         return solve_model(self._copied(), **settings)
 
     def _copied(self) -> ParsedModel:
@@ -207,7 +206,7 @@ def _flat(array: Any) -> list[object]:
 
 
 def _scalar(predicate: str, letter: str, value: Any) -> object:
-    """An argument as the readers have it. Raises UsageError where it is of another kind."""
+    """An argument in the form of the readers. Raises UsageError if it is of another kind."""
     if isinstance(value, Var):
         if KINDS.get(letter) == value.kind:
             return Ref(value.name)

@@ -3,10 +3,10 @@
     for core in Cores(text, time_limit=60_000):
         print(core.titles)
 
-MARCO (M. Liffiton, A. Previti, A. Malik and J. Marques-Silva, Constraints 2016): a map, itself a model, knows which
-sets are still open. A greatest one of these is tried: one without a solution is shrunk to a core, and sets that contain
-the core are no longer open; one with a solution closes all sets within it. Each core is one that `--explain` could
-give.
+MARCO (M. Liffiton, A. Previti, A. Malik and J. Marques-Silva, Constraints 2016): a map, itself a model, represents the
+sets that are still open. A greatest open set is tried: a set without a solution is shrunk to a core, and sets that
+contain the core are no longer open; a set with a solution closes all its subsets. Each core could be the result of
+`--explain`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from turbo_fzn.run.answer.outcome import Core
 class Cores:
     """The cores of a model: FlatZinc, FlatZinc-JSON or XCSP3 as text, or a model as a reader or a `Builder` has it.
 
-    `settings` are those of `solve_text`. When the iteration has ended, `complete` says whether these were all, each of
-    them minimal: a time limit ends it early, and so does a set of which no search says anything. A model that has a
+    `settings` as in `solve_text`. When the iteration has ended, `complete` is whether these were all cores, each of
+    them minimal: a time limit ends it early, and so does a set for which no search has a result. A model that has a
     solution has no core.
     """
 
@@ -66,7 +66,7 @@ class Cores:
 
 
 class _Map:
-    """Which sets of members are open."""
+    """The open sets of members."""
 
     def __init__(self, n_members: int):
         self.build = Builder()
@@ -76,7 +76,7 @@ class _Map:
         self.build.maximize(size)
 
     def greatest(self) -> Members | None:
-        """An open set with the most members; None where none is open."""
+        """An open set with the most members, or None."""
         result = self.build.model(arch="cpu").solve()
         if result.status == "UNSATISFIABLE":
             return None

@@ -30,15 +30,15 @@ Data = Union[Source, Mapping[str, object], None]
 
 def flatten(model: Source, data: Data = None) -> Model:
     """The FlatZinc of a MiniZinc model: a path, or its text. `data`: the path of a .dzn or .json file, the text of a
-    .dzn, or a mapping from names to values: what JSON can say, sets, ranges (as sets), enums, and NumPy's arrays.
+    .dzn, or a mapping from names to values: JSON values, sets, ranges (as sets), enums, and NumPy's arrays.
 
-    What is neither a path object nor ends with the suffix of such a file is a text; the files that it includes are
-    looked for in the working directory. Raises UsageError where there is no `minizinc` or a value cannot be told, and
-    ModelError with what it says where it refuses the model.
+    A string without the suffix of such a file is a text; its included files are looked for in the working directory.
+    Raises UsageError if there is no `minizinc` or a value cannot be expressed, and ModelError with the messages of
+    `minizinc` if it refuses the model.
     """
     with tempfile.TemporaryDirectory(prefix="turbo_fzn-") as name:
         folder = Path(name)
-        # By another id than an installed one, which MiniZinc would prefer.
+        # By another id than an installed solver, which MiniZinc would prefer.
         own = {**configuration(Path(sys.executable)), "id": f"{SOLVER_ID}-python"}
         (folder / CONFIGURATION).write_text(json.dumps(own), encoding="utf-8")
         target = folder / "model.fzn"
@@ -46,7 +46,7 @@ def flatten(model: Source, data: Data = None) -> Model:
         words += ["--no-output-ozn", "-I", os.getcwd(), _file(model, folder / "model.mzn", (".mzn",))]
         if isinstance(data, Mapping):
             (folder / "data.json").write_text(_as_json(data), encoding="utf-8")
-            words += [str(folder / "data.json")] if data else []  # MiniZinc refuses what has nothing
+            words += [str(folder / "data.json")] if data else []  # MiniZinc refuses empty data
         elif data is not None:
             words.append(_file(data, folder / "data.dzn", (".dzn", ".json")))
         try:
@@ -63,14 +63,14 @@ def _file(source: Source, place: Path, suffixes: tuple[str, ...]) -> str:
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"a model and its data are texts, paths, or values by name, not {type(source).__name__}")
     if isinstance(source, os.PathLike) or source.endswith(suffixes):
-        return os.path.abspath(source)  # so that none begins with a dash
+        return os.path.abspath(source)  # so that no path begins with a dash
     place.write_text(source, encoding="utf-8")
     return str(place)
 
 
 def _as_json(value: object) -> str:
-    """A value as MiniZinc's JSON has it, which knows sets and enums, and no exponents. Raises UsageError for what there
-    is no way to tell."""
+    """A value in MiniZinc's JSON, which has sets and enums, but no exponents. Raises UsageError for values that it
+    cannot express."""
     if isinstance(value, Enum):
         return json.dumps({"e": value.name})
     if isinstance(value, (np.ndarray, np.generic)):

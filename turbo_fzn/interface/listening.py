@@ -1,4 +1,4 @@
-"""What a caller from Python may hear while a model is solved: solutions and bounds as they come."""
+"""The callbacks of a caller from Python while a model is solved: solutions and bounds as they come."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def values_of(solution: Solution) -> Values:
 @dataclass
 class Listener:
     """`on_solution` is called with the values and the objective (None to satisfy) of each solution when it is found,
-    also of those that a better one follows; `on_bound` with what no solution can pass, whenever more is proved;
-    `on_log` with each line that -v would write, of all calls in the process at that time."""
+    even if a better solution follows; `on_bound` with the proved bound of the objective, whenever it improves; `on_log`
+    with each line that -v would write, for all calls in the process at that time."""
 
     on_solution: OnSolution | None = None
     on_bound: OnBound | None = None

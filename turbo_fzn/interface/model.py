@@ -4,13 +4,13 @@
     best = model.solve(goal="minimize cost")
     other = model.solve(goal="maximize profit", assume={"cost": (None, 120), "open": True}, hint=best.solutions[-1])
 
-Reading, lowering and simplifying are done once. What a call assumes becomes bounds of the prepared model, which is
-brought to its root fixpoint again. So that anything may be assumed, the simplifier keeps all variables that the model
-declares; and no symmetries are broken, for an assumption need not have them. Learned clauses are not kept from one call
-to the next.
+Reading, lowering and simplifying are done once. The assumptions of a call become bounds of the prepared model, which is
+brought to its root fixpoint again. So that any variable may be assumed, the simplifier keeps all variables that the
+model declares; and no symmetries are broken, since an assumption may violate them. Learned clauses are not kept from
+one call to the next.
 
 Each call also states its assumptions as constraints of the model that solutions are checked against, so the check,
-which knows nothing of the above, sees them.
+which is independent of these steps, includes them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ NOWHERE = -1  # format: the position of a constraint that stands in no text
 
 
 class _Question(NamedTuple):
-    """What a call asks, beside its settings; see `Model.solve`."""
+    """The arguments of a call, beside its settings; see `Model.solve`."""
 
     assume: Assumptions
     goal: str | None
@@ -62,11 +62,11 @@ class _Question(NamedTuple):
 
 
 class Model:
-    """FlatZinc, FlatZinc-JSON or XCSP3 as text, or what a `Builder` or a reader has made; `settings` as of
-    `solve_text`, for all calls.
+    """A prepared model, from FlatZinc, FlatZinc-JSON or XCSP3 as text, or from a `Builder` or a reader; `settings` as
+    in `solve_text`, for all calls.
 
-    One call at a time: a second one, from another thread, waits for the first. As a context manager it stops what is
-    being solved when it is left.
+    One call at a time: a second call, from another thread, waits for the first. As a context manager it stops the
+    running call when it is left.
     """
 
     def __init__(self, text: str | ParsedModel, **settings: Any):
@@ -87,7 +87,7 @@ class Model:
     @classmethod
     def from_minizinc(cls, model: Source, data: Data = None, **settings: Any) -> Model:
         """A MiniZinc model, which the installed `minizinc` flattens: a path or a text, with the data of a file, a text
-        or a mapping (flattening.py). The names are those of the FlatZinc. Raises UsageError and ModelError."""
+        or a mapping (flattening.py). The names are the names in the FlatZinc. Raises UsageError and ModelError."""
         return cls(flatten(model, data), **settings)
 
     def __enter__(self) -> Model:
@@ -118,7 +118,7 @@ class Model:
 
     @property
     def output(self) -> list[str]:
-        """The names in a solution, where a call says nothing else."""
+        """The names in a solution, by default."""
         return list(self._shown)
 
     @property
@@ -127,7 +127,7 @@ class Model:
         return list(self._goals)
 
     def kind(self, name: str) -> str:
-        """The kind of a variable: bool, int or float. Raises UsageError for a name that there is not."""
+        """The kind of a variable: bool, int or float. Raises UsageError for an unknown name."""
         return self._scalar(name).kind
 
     def solve(
@@ -141,13 +141,13 @@ class Model:
         on_log: OnLog | None = None,
         **settings: Any,
     ) -> Result:
-        """Solves the model under assumptions; result and errors are those of `solve_text`.
+        """Solves the model under assumptions; result and errors as in `solve_text`.
 
-        `assume`: name -> a value, or a pair of the least and the greatest one, None for no limit. `goal`: "satisfy",
-        "minimize NAME" or "maximize NAME" in the place of the model's own. `hint`: values to try first, as a warm start
-        of MiniZinc. `settings` count for this call, before those of the model; those of the simplifier and of the
-        precision are given to the model. Calls from several threads wait for each other. Raises UsageError for a name
-        that there is not, where a callback of a call makes another one, and without a goal where the model has several.
+        `assume`: name -> a value, or a pair of the least and the greatest value, None for no limit. `goal`: "satisfy",
+        "minimize NAME" or "maximize NAME" in the place of the model's objective. `hint`: values to try first, as a warm
+        start of MiniZinc. `settings` apply to this call, before the settings of the model; settings of the simplifier
+        and of the precision belong to the model. Calls from several threads wait for each other. Raises UsageError for
+        an unknown name, if a callback of a call makes another call, and without a goal if the model has several.
         """
         if goal is None and self._goals:
             raise UsageError("the model has several objectives: Front(model, model.goals) or lexicographic, or a goal")
@@ -158,7 +158,7 @@ class Model:
         with self._lock:
             self._solver, self._interrupt = threading.get_ident(), interrupt_of(options, start)
             try:
-                if self.until:  # looked at behind that, or a stop between two calls would stop neither
+                if self.until:  # checked after that, or a stop between two calls would have no effect
                     self._interrupt.request()
                 question = _Question(assume or {}, goal, hint or {})
                 run = _Call(self._parsed, options, self._interrupt, lambda: self._asked(question, options))
@@ -167,7 +167,7 @@ class Model:
                 self._solver = self._interrupt = None
 
     def stop(self) -> None:
-        """Ends the call that is under way, from another thread or from what it calls: it returns what it has found."""
+        """Ends the running call, from another thread or from its callbacks: it returns the result so far."""
         interrupt = self._interrupt
         if interrupt is not None:
             interrupt.request()
@@ -212,7 +212,7 @@ class Model:
         return replace(own, method=method, objective=Ref(name.strip()) if tnf.sense else None)
 
     def _warm_start(self, hint: Mapping[str, object]) -> tuple[np.ndarray, np.ndarray]:
-        """The hinted integers and Booleans; what is hinted of float variables is left out."""
+        """The hinted integers and Booleans; hints for float variables are left out."""
         items = [(self._item(name), np.atleast_1d(np.asarray(value, object))) for name, value in hint.items()]
         for item, values in items:
             if len(item.variables) != len(values):
@@ -263,12 +263,13 @@ def _is_output(annotations: list) -> bool:
 
 
 def _prepare(parsed: ParsedModel, shown: list[str], options: Options) -> Prepared:
-    """With all that the user knows in the output, so that it is there after simplification."""
+    """The model with all names of the user in the output, so that they exist after simplification."""
     return Run(with_output(parsed, {*declared(parsed), *shown}), options, Interrupt()).prepare(for_once=False)
 
 
 def _narrow(tnf: TNF, item: Output, wanted: Assumption) -> list[Constraint]:
-    """Narrows the bounds of a variable; what that says as constraints of FlatZinc, which have it for their name."""
+    """Narrows the bounds of a variable. Returns the assumption as constraints of FlatZinc, with its text as their
+    name."""
     at, kind, name = item.variables[0], item.kind, Ref(item.name)
     least, greatest = wanted if isinstance(wanted, tuple) else (wanted, wanted)
     said = [Call(CONSTRAINT_NAME, [Text(_words(name, least, greatest))])]

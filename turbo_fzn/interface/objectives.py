@@ -1,16 +1,16 @@
-"""Several objectives: a lexicographic best solution, and the front of those that none is better than (Pareto).
+"""Several objectives: a lexicographic best solution, and the front of solutions that are not dominated (Pareto).
 
     best = lexicographic(model, ["minimize late", "maximize profit"])
     for point in Front(model, ["minimize cost", "maximize speed"]): ...
 
-Both ask a `Model` (model.py) again and again, with bounds of the objectives as assumptions; they claim what its proofs
-say. Objectives are integers.
+Both solve a `Model` (model.py) repeatedly, with bounds of the objectives as assumptions; their results are proved if
+its results are. Objectives are integers.
 
 The front is searched in boxes of the space of objectives, each below one corner (the local upper bounds of K. Klamroth,
-R. Lacour and D. Vanderpooten, EJOR 2015). The lexicographic best solution within a box is on the front: what dominates
-it would be in the box, too, and lexicographically better. It divides every box that it is in. A box is done with when
-it is proved to have no solution, or lies in such a one: below the point in its first objective there is none in the box
-that it was found in.
+R. Lacour and D. Vanderpooten, EJOR 2015). The lexicographic best solution within a box is on the front: a solution that
+dominates it would be in the box, too, and lexicographically better. It divides every box that contains it. A box is
+finished when it is proved to have no solution, or lies in such a box: the part of a point's box below the point in the
+first objective has no solution.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from turbo_fzn.options.settings import DEFAULTS
 from turbo_fzn.process.interrupt import Interrupt, deadline
 from turbo_fzn.run.projection import names_of
 
-Corner = tuple[float, ...]  # of a box: its points are less in each objective, all of which are minimised; or infinite
+Corner = tuple[float, ...]  # of a box: its points are less in each objective, all minimised; may be infinite
 _SIGNS = {"minimize": 1, "maximize": -1}
 _EVERYWHERE = float("inf")
-# Settings that say nothing where there are several objectives, with their flags.
+# Settings that have no meaning with several objectives, with their flags.
 _REFUSED = {
     "n_solutions": "-n",
     "all_optimal": "-a-o",
@@ -46,8 +46,8 @@ _COUNTED = ("nodes", "failures", "propagations", "restarts", "nogoods")  # stati
 
 @dataclass(frozen=True)
 class Point:
-    """A solution with its objectives, in the order of the goals. `proved`: that none is better, in the sense of the
-    function that gives it."""
+    """A solution with its objectives, in the order of the goals. `proved`: no solution is better, in the sense of the
+    function that returns it."""
 
     objectives: tuple[int, ...]
     values: Values
@@ -68,7 +68,7 @@ class _Goal:
         return _Goal(f"{method} {name.strip()}", name.strip(), _SIGNS[method])
 
     def below(self, corner: float) -> tuple[int | None, int | None]:
-        """What of the values is less than a corner, as an assumption."""
+        """The values below a corner, as an assumption."""
         if corner == _EVERYWHERE:
             return None, None
         best = self.sign * (int(corner) - 1)
@@ -76,14 +76,14 @@ class _Goal:
 
 
 def refuse_settings(settings: Mapping[str, Any]) -> None:
-    """Raises UsageError where one of them says nothing of several objectives."""
+    """Raises UsageError for a setting that has no meaning with several objectives."""
     for name, flag in _REFUSED.items():
         if settings.get(name, DEFAULTS[name]) != DEFAULTS[name]:
             raise UsageError(f"{flag} cannot be had with several objectives")
 
 
 class Asker:
-    """Asks a model for the best solutions within boxes, until `interrupt`, which counts for all calls together;
+    """Solves a model for the best solutions within boxes, until `interrupt`, which applies to all calls together;
     `counted` adds up their statistics."""
 
     def __init__(
@@ -114,12 +114,12 @@ class Asker:
         return (_EVERYWHERE,) * len(self.goals)
 
     def best(self, corner: Corner) -> tuple[Point | None, bool]:
-        """The lexicographic best point below the corner, and whether that, or that there is none, is proved."""
+        """The lexicographic best point below the corner, or None, and whether this is proved."""
         *_, last = self.steps(corner)
         return last
 
     def steps(self, corner: Corner) -> Iterator[tuple[Point | None, bool]]:
-        """The best point in the first goal, then that in the second, and so on; the last one is what `best` gives."""
+        """The best point in the first goal, then in the second, and so on; the last is the result of `best`."""
         assume = dict(self.assume)
         for goal, limit in zip(self.goals, corner):
             assume[goal.name] = _both(assume.get(goal.name), goal.below(limit))
@@ -143,11 +143,11 @@ class Asker:
             yield self._point(values, is_last), is_last
 
     def _point(self, values: Values, proved: bool) -> Point:
-        objectives = [int(values[goal.name]) for goal in self.goals]  # type: ignore[call-overload]  # likewise
+        objectives = [int(values[goal.name]) for goal in self.goals]  # type: ignore[call-overload]  # a scalar
         return Point(tuple(objectives), {name: values[name] for name in self.shown}, proved)
 
     def _for_call(self) -> dict[str, Any]:
-        """The settings of a call, with what is left of the time."""
+        """The settings of a call, with the rest of the time."""
         if self.interrupt.end is None:
             return self.settings
         left = (self.interrupt.end - time.monotonic()) * 1000
@@ -155,7 +155,7 @@ class Asker:
 
 
 def _both(one: Assumption | None, other: Assumption) -> Assumption:
-    """What says both of two assumptions of a variable."""
+    """The conjunction of two assumptions of a variable."""
     pairs = [part if isinstance(part, tuple) else (part, part) for part in (one, other) if part is not None]
     least = [low for low, _ in pairs if low is not None]
     greatest = [high for _, high in pairs if high is not None]
@@ -165,23 +165,23 @@ def _both(one: Assumption | None, other: Assumption) -> Assumption:
 def lexicographic(
     model: Model, goals: Sequence[str], assume: Assumptions | None = None, **settings: Any
 ) -> tuple[Point | None, bool]:
-    """The solution that is best in the first goal, of those the one that is best in the second, …; and whether that is
-    proved, or that there is no solution. Each goal is "minimize NAME" or "maximize NAME"; `assume` and `settings` are
-    those of `Model.solve`, `time_limit` for all together."""
+    """The solution that is best in the first goal, among these best in the second, …, or None without a solution; and
+    whether this is proved. Each goal is "minimize NAME" or "maximize NAME"; `assume` and `settings` as in
+    `Model.solve`, `time_limit` for all calls together."""
     asker = Asker(model, goals, assume, settings)
     return asker.best(asker.everywhere)
 
 
 class Front:
-    """The points that no other one dominates, that is, none is as good in all goals and better in one: as a stream.
+    """The points that are not dominated, as a stream: no other point is as good in all goals and better in one goal.
 
-    Of solutions with equal objectives one is given. When the iteration has ended, `complete` says whether the whole
-    front was given. Of points that are not `proved`, another one that is given may be better in all goals.
+    Of solutions with equal objectives one is returned. When the iteration has ended, `complete` is whether the whole
+    front was returned. A point that is not `proved` may be dominated by another point of the stream.
     """
 
     def __init__(self, model: Model, goals: Sequence[str], assume: Assumptions | None = None, **settings: Any):
         self._asked = model, goals, assume, settings
-        Asker(*self._asked)  # what is wrong is said at once
+        Asker(*self._asked)  # raises errors at once
         self.complete = False
 
     def __iter__(self) -> Iterator[Point]:
@@ -205,7 +205,7 @@ def front_of(asker: Asker) -> Generator[Point, None, bool]:
                 corners = [one for one in corners if not _is_within(one, corner)]
             continue
         yield point
-        if not proved:  # there is no time left, or no bound to a goal: further points would be no better known
+        if not proved:  # no time is left, or a goal is unbounded: further points would not be proved either
             return False
         least = tuple(sign * objective for sign, objective in zip(signs, point.objectives))
         empty.append((least[0], *corner[1:]))
@@ -214,7 +214,7 @@ def front_of(asker: Asker) -> Generator[Point, None, bool]:
 
 
 def _is_within(corner: Corner, other: Corner) -> bool:
-    """Whether all that is below one corner is below the other."""
+    """Whether all points below the first corner are below the second."""
     return all(one <= limit for one, limit in zip(corner, other))
 
 
@@ -223,11 +223,12 @@ def _is_in_any(corner: Corner, others: Sequence[Corner]) -> bool:
 
 
 def _divided(corners: Sequence[Corner], point: Sequence[int]) -> list[Corner]:
-    """Corners of boxes that have all of the boxes of these corners but what is nowhere better than the point."""
+    """Corners of boxes that contain all points of the boxes of these corners except points that are in no goal better
+    than the point."""
     kept = [corner for corner in corners if any(part >= limit for part, limit in zip(point, corner))]
     split = set(corners) - set(kept)
     new = {(*corner[:place], part, *corner[place + 1 :]) for corner in split for place, part in enumerate(point)}
-    # No corner lies within another one, so none of those that are kept lies within a smaller one of them.
+    # No corner lies within another, so no kept corner lies within a smaller corner.
     return [
         *kept,
         *sorted(one for one in new if not any(one != other and _is_within(one, other) for other in [*kept, *new])),

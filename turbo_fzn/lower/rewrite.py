@@ -310,7 +310,7 @@ class Rewriter:
 
 
 def _phase_of(name: str) -> int:
-    """The rank in the order in which constraints of that name are lowered."""
+    """The number of the phase in which constraints of that name are lowered."""
     if name.startswith(PREFIX):
         return 3 if name == ALL_DIFFERENT else 2
     return 1 if name in LATE else 0

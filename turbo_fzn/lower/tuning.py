@@ -173,7 +173,9 @@ class Tuning:
         "truth values of rows see all that a table allows; beyond this, weak rows stand for it",
         tried=(0, 1, 8, 30),
     )
-    table_rows_alone: int = tunable(40_000, "rows of one table", "likewise, for one table", tried=(0, 1, 8, 30))
+    table_rows_alone: int = tunable(
+        40_000, "rows of one table", "strong forms of a single table against rows", tried=(0, 1, 8, 30)
+    )
     table_rows_at_once: int = tunable(2**20, "rows", MEMORY, tried=(1, 8))
     few_cells: int = tunable(
         64, "cells of a table", "lists of Python against arrays, which cost more for so few", tried=(0, 6, NEVER)

@@ -1,7 +1,7 @@
-"""The solver configuration that MiniZinc reads: who we are, where the library is, which flags there are.
+"""The solver configuration that MiniZinc reads: the name of the solver, the place of its library, its flags.
 
-All paths in it are absolute: they work from any folder and without activating the environment. It holds only fields
-that every MiniZinc since 2.6.4 knows, for an unknown field makes MiniZinc refuse the whole file.
+All paths in it are absolute: they work from any folder and without activating the environment. It has only fields that
+every MiniZinc since 2.6.4 supports, since an unknown field makes MiniZinc refuse the whole file.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def precision(text: str) -> float:
 
 
 def fault_of_precision(value: float) -> str:
-    """The reason why the value is no precision of floats; empty if it is one."""
+    """The reason why the value is no precision of floats; empty if it is valid."""
     return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
 
 

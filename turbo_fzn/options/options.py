@@ -80,17 +80,17 @@ class Options:
         return 1 if self.n_optimal is None else self.n_optimal
 
     def memory_bytes(self) -> int | None:
-        """The limit, None where there is none."""
+        """The limit of memory in bytes, or None."""
         return None if self.memory_limit is None else self.memory_limit << 20
 
     def may_use_gpu(self) -> bool:
-        """Whether the options let a GPU search, if there is one."""
+        """Whether the options allow a search on a GPU."""
         return self.arch in ("auto", *NEED_GPU)
 
 
-NEED_GPU = ("gpu", "hybrid")  # of --arch: without one they are an error
+NEED_GPU = ("gpu", "hybrid")  # values of --arch that are errors without a GPU
 CHECK_PROOF = "--check-proof"  # the action with two files
-JSON_STREAM = "--json-stream"  # which an error obeys too, also one of the command line
+JSON_STREAM = "--json-stream"  # applies to errors, too, even in the command line
 
 
 class Row(NamedTuple):
@@ -262,7 +262,7 @@ EXIT = (
     "is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
 )
 
-HIDDEN = ("-b", "--backend")  # of a MiniZinc that tells a solver which it is
+HIDDEN = ("-b", "--backend")  # passed by versions of MiniZinc that name the solver
 OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 

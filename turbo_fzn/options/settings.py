@@ -1,7 +1,7 @@
 """The settings of a call from Python, checked as the command checks its flags: by the rows of options.py.
 
-A row gives the kind of a value and its limits, for argparse and for `options_of` here. Names in a text (GPUs, methods,
-roles) are checked by `run.policy.check_names`, for both.
+A row defines the kind of a value and its limits, for argparse and for `options_of` here. Names in a text (GPUs,
+methods, roles) are checked by `run.policy.check_names`, for both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def options_of(settings: Mapping[str, object]) -> Options:
 
 
 def _hint(name: str) -> str:
-    """A hint at the field that may have been meant: one with a similar name, or with a flag of a similar name."""
+    """A hint at the intended field: a field with a similar name, or with a flag of a similar name."""
     names = {flag.lstrip("-").replace("-", "_"): row.field for row in OPTIONS for flag in row.flags}
     close = get_close_matches(name, {**names, **{field: field for field in DEFAULTS}}, 1)
     return f" (did you mean {names.get(close[0], close[0])}?)" if close else ""
@@ -64,7 +64,7 @@ def _switch(rows: list[Row], value: object) -> bool:
 
 
 def _word(rows: list[Row], value: object) -> object:
-    """Checks that the value is a word of a choice, or one that the flags of these rows set."""
+    """Checks that the value is a word of a choice, or a value that the flags of these rows set."""
     words = [word for row in rows for word in row.kind.split(":")[1:]]
     if rows[0].kind.startswith("const"):
         default = DEFAULTS[rows[0].field]

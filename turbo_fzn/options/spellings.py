@@ -1,9 +1,9 @@
 """Translates the flags of C++ Turbo (github.com/lattice-land/turbo, 1.2) and of the XCSP3 competitions, for existing
 scripts; and makes the messages for unknown flags, methods and roles.
 
-A flag with a counterpart becomes our flag (docs/guide/from-turbo.md lists all); one that only tunes the other solver is
-ignored with a note; one that cannot be ignored is refused with the name of the alternative. The other flags (-a, -f,
--i, -n, -s, -t, -v) are MiniZinc's, and equal in both.
+A flag with a counterpart becomes the flag of this solver (docs/guide/from-turbo.md lists all); a flag that only tunes
+the other solver is ignored with a note; a flag that cannot be ignored is refused with the name of the alternative. The
+other flags (-a, -f, -i, -n, -s, -t, -v) are MiniZinc's, and equal in both.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def milliseconds(seconds: str) -> str:
     return f"{seconds}000" if seconds.isdecimal() else seconds
 
 
-# Those of the competitions, with a blank or `=` before the value: our flag, and the value in its unit.
+# Flags of the competitions, with a blank or `=` before the value: this solver's flag, and the value in its unit.
 COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
     "--timelimit": ("-t", milliseconds),
     "--memlimit": ("--memory-limit", str),
@@ -56,7 +56,7 @@ COMPETITION: dict[str, tuple[str, Callable[[str], str]]] = {
 
 
 def translate(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The command line in our flags, and notes on the flags that were ignored. Raises UsageError."""
+    """The command line in this solver's flags, and notes on the flags that were ignored. Raises UsageError."""
     translation = Translation(argv)
     return translation.ours, translation.notes
 
@@ -78,7 +78,7 @@ class Translation:
             self.ours += ["--variant", ",".join(dict.fromkeys(self.variants))]
 
     def value(self) -> str:
-        """The word after a flag; empty if there is none."""
+        """The word after a flag; empty at the end of the command line."""
         return next(self.words, "")
 
     def take(self, word: str) -> None:
@@ -118,7 +118,7 @@ class Translation:
         self.ours += ["--blocks", blocks] if blocks != "0" else []
 
     def take_threads(self, word: str) -> None:
-        """Takes MiniZinc's -p; after Turbo's -arch it has Turbo's meaning: on a GPU that of -or, and 0 is the
+        """Takes MiniZinc's -p; after Turbo's -arch it has Turbo's meaning: on a GPU the meaning of -or, and 0 is the
         default."""
         if self.engine == "gpu":
             self.take_blocks(word)
@@ -143,7 +143,7 @@ class Translation:
         self.ours += ["--subproblems", str(2 ** int(power))] if power != "-1" else []
 
     def take_variant(self, word: str) -> None:
-        """Takes our --variant, in addition to variants named by Turbo's flags."""
+        """Takes this solver's --variant, in addition to variants named by Turbo's flags."""
         self.variants += self.value().replace(",", " ").split() or [""]
 
 
@@ -155,7 +155,7 @@ def unknown_flags(words: Sequence[str], takes_value: Mapping[str, bool]) -> list
 
 def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
     """Whether the word is a flag, perhaps with its value (`-n=5`, `-n5`), or several of one letter (`-as`). `-node` is
-    not one, although argparse would read it as `-n ode`."""
+    no flag, although argparse would read it as `-n ode`."""
     if word.partition("=")[0] in takes_value:
         return True
     if word.startswith("--"):
@@ -170,7 +170,7 @@ def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
 
 
 def did_you_mean(words: Iterable[str], known: Iterable[str]) -> str:
-    """The end of a message on unknown words: for each the most similar known word, if one is similar enough."""
+    """The end of a message on unknown words: for each the most similar known word, if any is similar enough."""
     from difflib import get_close_matches
 
     words, known = list(words), list(known)
@@ -180,7 +180,6 @@ def did_you_mean(words: Iterable[str], known: Iterable[str]) -> str:
 
 
 def no_such(what: str, unknown: Iterable[str], known: Sequence[str], others: Sequence[str] = ()) -> str:
-    """A message on unknown names, with the known ones and similar ones; `others` are further names that may be
-    meant."""
+    """A message on unknown names, with the known names and similar names; `others` are further possible names."""
     words = sorted(unknown)
     return f"{what} {', '.join(words)}; there are {', '.join(known)}{did_you_mean(words, [*known, *others])}"

@@ -1,8 +1,8 @@
 """The global constraints: the signature of each (signature.py).
 
-MiniZinc passes them without decomposition: share/minizinc/turbo has our predicates without a body, and for each a
-`fzn_NAME` that calls it, of the same name unless `faces` has others (minizinc.py prints both). Matrices are passed row
-by row, and an index set as its first index, where it matters.
+MiniZinc passes them without decomposition: share/minizinc/turbo has the solver's predicates without a body, and for
+each a `fzn_NAME` that calls it, of the same name unless `faces` has others (minizinc.py prints both). Matrices are
+passed row by row, and an index set as its first index, where it matters.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from turbo_fzn.predicates import sizes
 from turbo_fzn.predicates.signature import Face, Fits, Predicate, face, row
 
-PREFIX = "turbo_"  # of the names of our own predicates
+PREFIX = "turbo_"  # prefix of the solver's own predicates
 COUNT = "x [I], y I, c I"
 TASKS = "s [I] n, d [I] n"
 BOXES = "x [I] n, y [I] n, dx [I] n, dy [I] n"

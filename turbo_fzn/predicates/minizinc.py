@@ -1,8 +1,8 @@
 """Prints MiniZinc's library, share/minizinc/turbo, from the table of predicates.
 
-turbo_globals.mzn has our predicates without a body; fzn_NAME.mzn and fzn_NAME_reif.mzn have the predicates of the
-standard library, which call ours; redefinitions.mzn and redefinitions-2.0.mzn declare builtins; turbo.mzn is for models
-to include. nosets.mzn alone is not printed, but written by hand.
+turbo_globals.mzn has the solver's predicates without a body; fzn_NAME.mzn and fzn_NAME_reif.mzn have the predicates of
+the standard library, which call them; redefinitions.mzn and redefinitions-2.0.mzn declare builtins; turbo.mzn is for
+models to include. nosets.mzn alone is not printed, but written by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from turbo_fzn.predicates.signature import PLAIN, REIFIED, Argument, Face, Predi
 from turbo_fzn.predicates.table import find
 
 WIDTH = 120  # format: of a printed line
-BY_HAND = {"nosets.mzn"}  # of the library, what is not printed
+BY_HAND = {"nosets.mzn"}  # files of the library that are not printed
 COMMAND = "python -m turbo_fzn.predicates --write"
 PRINTED = f"% Printed by {COMMAND}; do not edit.\n"
 TYPES = {
@@ -132,7 +132,7 @@ def _both_forms(predicate: Predicate) -> str:
 
 
 def _declaration_of(name: str) -> str:
-    """The declaration of a form of a builtin; the first one if several have this name."""
+    """The declaration of a form of a builtin; the first form if several have this name."""
     form = find(name)
     assert form is not None, name
     return _signature_of(form.predicate, form.suffix)
@@ -146,7 +146,7 @@ def _signature_of(predicate: Predicate, suffix: str) -> str:
 
 
 def _face_of(predicate: Predicate, one: Face, suffix: str) -> str:
-    """A predicate of the standard library that calls ours."""
+    """A predicate of the standard library that calls a predicate of the solver."""
     changed = {argument.name: argument for argument in one.arguments}
     arguments = [changed.get(argument.name, argument) for argument in predicate.arguments]
     parameters = [f"{_type_of(argument.kind)}: {argument.name}" for argument in arguments if not argument.given]
@@ -156,7 +156,7 @@ def _face_of(predicate: Predicate, one: Face, suffix: str) -> str:
 
 
 def _passed_as(argument: Argument) -> str:
-    """The expression that the call of our predicate has for this argument."""
+    """The expression for this argument in the call of the solver's predicate."""
     plain = f"array1d({argument.name})" if argument.kind.startswith("[[") else argument.name
     return argument.given or argument.passed or plain
 

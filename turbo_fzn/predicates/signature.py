@@ -5,8 +5,8 @@ A row of the tables beside is written as text:
     row("turbo_cumulative", "s [I] n, d [I] n, r [I] n, b I", unordered=("s d r",))
 
 Each argument has a name, a kind and perhaps a size; arguments with one size are arrays of one length. After `=` is the
-MiniZinc expression that the library passes if its own predicate has no such argument; after `->` is one that converts
-an argument of another kind.
+MiniZinc expression that the library passes if its own predicate has no such argument; after `->` is an expression that
+converts an argument of another kind.
 
 | kind | FlatZinc type | lowered from |     | kind  | FlatZinc type       | lowered from          |
 |------|---------------|--------------|-----|-------|---------------------|-----------------------|
@@ -39,7 +39,7 @@ Fits = Callable[..., bool]
 
 class Argument(NamedTuple):
     """An argument. `size` is a name that arrays of one length share, or empty. `given` is the MiniZinc expression that
-    the library passes if its own predicate has no such parameter, `passed` the one that converts a parameter."""
+    the library passes if its own predicate has no such parameter, `passed` the expression that converts a parameter."""
 
     name: str
     kind: str
@@ -49,8 +49,8 @@ class Argument(NamedTuple):
 
 
 class Face(NamedTuple):
-    """A predicate `fzn_NAME` of MiniZinc's library that calls one of ours, in the file of this name unless `file` is
-    given. `arguments` are those that differ from ours."""
+    """A predicate `fzn_NAME` of MiniZinc's library that calls a predicate of the solver, in the file of this name
+    unless `file` is given. `arguments` are the arguments that differ from the solver's."""
 
     name: str
     arguments: tuple[Argument, ...] = ()

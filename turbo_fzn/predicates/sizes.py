@@ -1,7 +1,7 @@
 """Tests that the sizes of arguments are consistent, beyond arrays of one length.
 
-MiniZinc ensures it, other writers of FlatZinc may not. Arguments are those of a predicate in its plain form, as they
-are lowered (signature.py); further ones are ignored.
+MiniZinc ensures it, other writers of FlatZinc may not. Arguments are the arguments of a predicate in its plain form, as
+they are lowered (signature.py); further arguments are ignored.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def is_automaton(_: Any, n_states: int, letters: IntSet, d: Sequence[int], *rest
 def is_diagram(
     _: Any, n: int, level: Sequence[int], n_edges: int, source: Sequence[int], *sides: Sequence[Any]
 ) -> bool:
-    """Whether every edge leads from one of the nodes 1 to n to one of 0 to n, and no value labels two edges of a
-    node."""
+    """Whether every edge leads from a node of 1 to n to a node of 0 to n, and no value labels two edges of a node."""
     lists = [side for side in sides if isinstance(side, list)]
     nodes = all(1 <= node <= n for node in source) and all(0 <= node <= n for node in lists[-1])
     fits = nodes and len(level) == n and all(len(side) == n_edges for side in (source, *lists))

@@ -1,12 +1,12 @@
-"""How much memory the process takes, and a watch that ends the run before it takes more than was allowed.
+"""The memory of the process, and a watch that ends the run before it exceeds its limit.
 
-What counts is what is resident, since that is what a machine runs out of. Address space says nothing (so RLIMIT_AS is
-no help): a search with two threads had 1.4 GB of it and 70 MB resident, and the driver of a GPU reserves terabytes. So
-a thread looks again and again, and asks for an end as a signal does: what is known then is the answer. It does so when
-`memory_share` of the memory is taken, since what is under way until the end takes memory, too.
+Resident memory is counted, since a machine runs out of it. Address space is meaningless (so RLIMIT_AS is useless): a
+search with two threads had 1.4 GB of it and 70 MB resident, and the driver of a GPU reserves terabytes. So a thread
+polls it, and requests a stop as a signal does: the answer so far is printed. It does so when `memory_share` of the
+limit is used, since the work until the end takes memory, too.
 
-Compilers that the process has started are counted as well, and so is the process in front of it (worker.py), whole,
-though they share pages. Others of its children do not exist.
+Compilers that the process has started are counted as well, and so is all memory of its parent (worker.py), though they
+share pages. It has no other children.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _has_helpers = False
 
 
 def expect_helpers() -> None:
-    """From now on this process may have children that work for it."""
+    """Records that this process may have children that work for it."""
     global _has_helpers
     _has_helpers = True
 
 
 def resident_bytes() -> int:
-    """The resident memory of this process, of the one in front of it and of its helpers. Raises OSError where the
-    system does not tell."""
+    """The resident memory in bytes of this process, its parent (worker.py) and its helpers. Raises OSError if the
+    system does not report it."""
     own = os.getpid()
     helpers = _descendants(own) if _has_helpers else []
     return sum(map(_resident_bytes, [own, *worker.in_front(), *helpers]))
@@ -66,8 +66,8 @@ def _descendants(process: int) -> list[int]:
 
 @contextlib.contextmanager
 def watched(limit: int | None, end: Callable[[], object]) -> Iterator[None]:
-    """What stands below is ended by `end`, in another thread, before the process takes `limit` bytes; None: no limit.
-    Raises OSError where the system does not tell what it takes."""
+    """A context in which another thread calls `end` before the process takes `limit` bytes; None: no limit. Raises
+    OSError if the system does not report its memory."""
     if limit is None:
         yield
         return

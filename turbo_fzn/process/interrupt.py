@@ -1,11 +1,10 @@
 """A request to stop, from a signal, the time limit or the caller.
 
-The search checks for it between two looks at the engine, preparation only between its steps, which may take long. So
-the command needs to know whether there may be answers already (`settled`): as long as there are none, it can leave at
-once.
+The search checks for it between two polls of the engine, preparation only between its steps, which may take long. So
+the command uses `settled`, whether there may be answers already: before that, it can leave at once.
 
-A time limit may be over before the search begins, especially on a busy machine. Then preparation goes on for a moment,
-and if it ends in that time the search has the time of one dive: so a small model is still answered.
+A time limit may be over before the search begins, especially on a busy machine. Then preparation goes on for a limited
+overtime, and if it ends in this time the search has the time of one dive: so a small model is still answered.
 
 Imports nothing heavy, so that signals are caught before heavy modules are imported.
 """
@@ -28,7 +27,7 @@ class Interrupted(Exception):
 
 def deadline(milliseconds: int | None, start: float, margin: float = 0.0) -> float | None:
     """The time to stop, `margin` seconds before a time limit that counts from `start`; None without a limit, which 0
-    means too, as in MiniZinc. A limit below 0 is over at once, however small the model."""
+    means too, as in MiniZinc. A limit below 0 is over at once, even for a small model."""
     if milliseconds is not None and milliseconds < 0:
         return -math.inf
     return start + max(milliseconds / 1000 - margin, 0.0) if milliseconds else None

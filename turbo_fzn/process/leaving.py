@@ -18,7 +18,7 @@ _to_do: list[Callable[[], object]] = []
 
 
 def before_leaving(do: Callable[[], object]) -> None:
-    """Registers an action for the end of the process, which may be in a signal handler; the last one runs first."""
+    """Registers an action for the end of the process, which may be in a signal handler; the last action runs first."""
     if do not in _to_do:
         _to_do.append(do)
 

@@ -2,13 +2,13 @@
 
 A signal or the time limit makes a request to the `Interrupt` of the run, in a signal handler. The handler makes the
 engine and the relaxation leave the processors at once. The search then has `last_call_seconds` to check and print the
-solutions that have arrived. If it takes longer, the handler comes again (the last call), prints the best solution that
-was checked, and the process leaves from there. While the model is being prepared no answer can be lost, and the process
-leaves at the first request.
+solutions that have arrived. If it takes longer, the handler runs again (the last call), prints the best solution that
+was checked, and ends the process. While the model is being prepared no answer can be lost, and the process leaves at
+the first request.
 
 Two actions must not be interrupted by this, so they are done `whole`: printing a solution, and printing the end of the
-answer. A last call that comes meanwhile is obeyed after them. A reader of stdout that does not read delays the process
-no longer than streams.py allows.
+answer. A last call during such an action takes effect after it. A reader of stdout that does not read delays the
+process no longer than streams.py allows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.process.leaving import leave_process
 from turbo_fzn.process.tuning import TUNING
 
-LONGEST_TIMER_SECONDS = 1e9  # format: setitimer refuses much longer ones
+LONGEST_TIMER_SECONDS = 1e9  # format: setitimer refuses much longer times
 
 
 class Stopped(Interrupt):
@@ -97,8 +97,8 @@ class LastCall:
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
-        """A context in which no last call ends the process; one that was due ends it afterwards, unless the context has
-        set `is_told`."""
+        """A context in which no last call ends the process; a last call that was due ends it afterwards, unless the
+        context has set `is_told`."""
         self.is_whole = True
         try:
             yield

@@ -50,8 +50,8 @@ class Outlet(io.TextIOBase):
     """A stream to a file descriptor that waits for its reader; after `hurry`, only while the reader takes bytes: if it
     reads nothing for `reader_seconds`, the rest is dropped, as for a reader that has closed the stream.
 
-    It never blocks within the system, so signal handlers can always run; and at any time it knows what it has
-    written."""
+    It never blocks within the system, so signal handlers can always run; and its count of written bytes is always
+    exact."""
 
     def __init__(self, number: int, encoding: str, errors: str | None):
         self.number, self._encoding, self._errors = number, encoding, errors or "strict"
@@ -116,7 +116,7 @@ def forget_stdout() -> None:
 
 
 def discard(number: int) -> None:
-    """Discards what is written to this file descriptor from now on."""
+    """Discards all further output to this file descriptor."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)

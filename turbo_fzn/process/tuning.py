@@ -11,7 +11,7 @@ STOP = "a time of a stop, which tests/command/test_stops.py varies by its moment
 
 @dataclass(slots=True)
 class Tuning:
-    """Times of a stop, which MiniZinc and the user give the frame of."""
+    """Times of a stop, within the limits of MiniZinc and the user."""
 
     # A time limit.
     overtime_seconds: float = tunable(
@@ -43,7 +43,7 @@ class Tuning:
     first_solution_wait_seconds: float = tunable(
         1.0,
         "seconds",
-        "likewise, on a busy machine",
+        "a late end against an end without an answer, on a busy machine",
         kept=STOP,
     )
     again_seconds: float = tunable(
@@ -75,7 +75,7 @@ class Tuning:
     helpers_look_seconds: float = tunable(
         0.02,
         "seconds between two looks",
-        "likewise, with helpers, which are sought among all processes",
+        "late action against processor time, with helpers, which are sought among all processes",
         kept=STOP,
     )
     memory_share: float = tunable(

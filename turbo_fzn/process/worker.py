@@ -1,4 +1,4 @@
-"""Two processes on a machine with a GPU: the one that the user waits for, and its child, which works.
+"""Two processes on a machine with a GPU: the parent, which the user waits for, and its child, which works.
 
 A process that has initialised a GPU takes 0.05 to 0.2 s to end after its last line: the driver cleans up, and no way of
 leaving is faster. That is longer than many models take to solve. So the work is done in a child. The parent passes on
@@ -56,13 +56,13 @@ def move_to_child() -> None:
 
 
 def in_front() -> list[int]:
-    """The process that the user waits for, if it is not this one."""
+    """The parent process that the user waits for, or None."""
     return [] if _report is None else [os.getppid()]
 
 
 def _stand_before(child: int, reader: int) -> NoReturn:
-    """Waits until the child has sent its exit code or has ended, passes on signals meanwhile, and ends as the child
-    does."""
+    """Waits until the child has sent its exit code or has ended, passes on signals during this time, and ends as the
+    child does."""
     os.set_blocking(reader, False)
     while True:
         number = signal.sigwait({*HANDED_ON, signal.SIGCHLD})
@@ -99,7 +99,7 @@ def tell_parent(code: int) -> None:
 
     system = ctypes.PyDLL(None)
     nowhere = system.open(os.devnull.encode(), os.O_RDWR)
-    for stream in (0, 1, 2, sys.stdout.fileno()):  # in the command the last one is another file (streams.py)
+    for stream in (0, 1, 2, sys.stdout.fileno()):  # in the command sys.stdout has its own file (streams.py)
         system.dup2(nowhere, stream)
     system.write(_report, bytes([code]), 1)
     system.kill(os.getppid(), signal.SIGCHLD.value)

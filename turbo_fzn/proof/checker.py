@@ -1,12 +1,12 @@
 """A checker of pseudo-Boolean proofs, for `--check-proof`: the formula in OPB, the steps in VeriPB's format 2.0.
 
-It is written from the definition of the format (the documentation of VeriPB; Gocht, Nordström, AAAI 2021), and knows
-nothing of the solver: it uses no other module of this package. It has the rules that our proofs need: `pol`, `rup` with
-and without hints, `red`, `del id`, `sol`, `soli`, and the conclusions NONE, SAT, UNSAT and BOUNDS. Whatever it does not
-know it refuses.
+It is written from the definition of the format (the documentation of VeriPB; Gocht, Nordström, AAAI 2021), and is
+independent of the solver: it uses no other module of this package. It has the rules that the solver's proofs need:
+`pol`, `rup` with and without hints, `red`, `del id`, `sol`, `soli`, and the conclusions NONE, SAT, UNSAT and BOUNDS. It
+refuses all other rules.
 
 A literal is a number, twice its variable's and 1 more where it is negated. A constraint is normal: distinct variables,
-positive coefficients; it says that the sum of the coefficients of its true literals is at least its degree.
+positive coefficients; it means that the sum of the coefficients of its true literals is at least its degree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class Refused(Exception):
-    """The proof is none: a step that does not hold, or that cannot be read."""
+    """The proof is invalid: a step does not hold, or cannot be read."""
 
 
 class Constraint(NamedTuple):
@@ -32,7 +32,8 @@ class Constraint(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What was proved: "NONE", "SAT", "UNSAT" or "BOUNDS", with the bounds (None: infinite); the number of steps."""
+    """The proved conclusion: "NONE", "SAT", "UNSAT" or "BOUNDS", with the bounds (None: infinite); the number of
+    steps."""
 
     conclusion: str
     lower: int | None
@@ -59,7 +60,7 @@ def normal(terms: Iterable[tuple[int, int]], degree: int) -> Constraint:
 
 
 def negated(one: Constraint) -> Constraint:
-    """What holds where the constraint does not."""
+    """The negation of the constraint."""
     degree = sum(one.coefficients) - one.degree + 1
     return Constraint(tuple(literal ^ 1 for literal in one.literals), one.coefficients, degree)
 
@@ -78,7 +79,8 @@ class Assignment:
         self.true: set[int] = set()
 
     def propagate(self, one: Constraint) -> bool | None:
-        """Makes literals true that the constraint needs. True if there were any; None for a contradiction."""
+        """Makes the literals true that the constraint implies. Returns whether there were any; None for a
+        contradiction."""
         true = self.true
         slack = -one.degree
         for literal, coefficient in zip(one.literals, one.coefficients):
@@ -94,7 +96,7 @@ class Assignment:
         return news
 
     def fails(self, constraints: list[Constraint]) -> bool:
-        """Propagates all, again and again. Whether that leads to a contradiction."""
+        """Propagates all constraints to a fixpoint. Returns whether that leads to a contradiction."""
         news = True
         while news:
             news = False
@@ -111,13 +113,13 @@ class Assignment:
 
 
 class Checker:
-    """The state of a check: the constraints by number, and the objective, if there is one."""
+    """The state of a check: the constraints by number, and the objective, if any."""
 
     def __init__(self) -> None:
         self.variables: dict[str, int] = {}
         self.constraints: dict[int, Constraint] = {}
         self.formula: list[Constraint] = []
-        self.count = 0  # of constraints that have had a number
+        self.count = 0  # the number of constraints so far
         self.occurrences: dict[int, list[int]] = {}  # variable -> numbers of constraints, perhaps deleted ones
         self.objective: list[tuple[int, int]] | None = None
         self.best: int | None = None
@@ -252,8 +254,8 @@ class Checker:
         return self.constraint(words[:place]), words[place + 1 :]
 
     def redundant(self, words: list[str]) -> None:
-        """Strengthening by redundance: what speaks of a variable of the witness must hold after the substitution, too.
-        The witness may not touch the objective."""
+        """Strengthening by redundance: constraints with a variable of the witness must hold after the substitution,
+        too. The witness may not touch the objective."""
         one, witness = self.divided(words)
         witness = [word for word in witness if word != "->"]
         if len(witness) % 2:
@@ -301,7 +303,7 @@ class Checker:
         return value
 
     def improvement(self, words: list[str]) -> None:
-        """A solution, and that only better ones are looked for."""
+        """A solution; from now on only better solutions count."""
         if self.objective is None:
             raise Refused("soli without an objective")
         value = self.solution(words)
@@ -327,8 +329,8 @@ class Checker:
         raise Refused(f"the conclusion does not follow: {' '.join(words)}")
 
     def is_bound(self, lower: int | None, one: Constraint) -> bool:
-        """Whether the constraint says that the objective is at least that; with None, that there is no solution. It
-        may follow from the improvement on a solution, so it says nothing beyond the best one."""
+        """Whether the constraint implies that the objective is at least this bound; with None, that there is no
+        solution. It may follow from the improvement on a solution, so it implies nothing beyond the best solution."""
         if self.best is not None and (lower is None or lower > self.best):
             return False
         return one.is_false or (lower is not None and implies(one, normal(self.objective or (), lower)))
@@ -353,13 +355,13 @@ def integer(word: str) -> int:
 
 
 class _Lines:
-    """The words of each line of a proof that says something; `number` is that of the last line."""
+    """The words of each line of a proof that is not empty or a comment; `number` is the number of the last line."""
 
     def __init__(self, lines: Iterable[str]):
         self.lines, self.number = iter(lines), 0
 
     def next(self) -> list[str]:
-        """Empty behind the last line."""
+        """The words of the next line; empty after the last line."""
         for line in self.lines:
             self.number += 1
             words = line.split()
@@ -373,7 +375,7 @@ class _Lines:
 
 
 def check(formula: Iterable[str], proof: Iterable[str]) -> Verdict:
-    """Checks a proof. Raises Refused, with the line, where it is none."""
+    """Checks a proof. Raises Refused, with the line, if it is invalid."""
     checker, lines = Checker(), _Lines(proof)
     try:
         checker.read_formula(formula)

@@ -1,7 +1,8 @@
-"""Checks a proof that is in files, which may be packed, and says what it proves of the model.
+"""Checks a proof in files, which may be packed, and returns the result that it proves for the model.
 
-The file of the formula minimises a sum of 0-1 variables. A comment of it says how the model's objective depends on that
-(writer.write_model), or that all solutions have the same; without one, the sum is the objective.
+The file of the formula minimises a sum of 0-1 variables. A comment in it defines how the model's objective depends on
+this sum (writer.write_model), or that all solutions have the same objective; without a comment, the sum is the
+objective.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ _COMMENT = re.compile(r"\* (-?)objective = (-?\d+) (?:\+ what is minimised here|
 
 
 class Scale(NamedTuple):
-    """How the model's objective depends on the sum that is minimised: it is sign * (start + sum). Where all solutions
-    have the same, nothing is minimised."""
+    """How the model's objective depends on the sum that is minimised: it is sign * (start + sum). If all solutions have
+    the same objective, nothing is minimised."""
 
     sign: int = 1
     start: int = 0
@@ -51,8 +52,7 @@ def scale_of(formula: str) -> Scale:
 
 
 def check_files(formula: str, proof: str) -> Verdict:
-    """Checks the files, packed where their names end with .gz. Raises Refused, and OSError where they cannot be
-    read."""
+    """Checks the files, packed where their names end with .gz. Raises Refused, and OSError if they cannot be read."""
     try:
         with open_text(formula) as first, open_text(proof) as second:
             return check(first, second)

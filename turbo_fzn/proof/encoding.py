@@ -1,13 +1,13 @@
 """TNF -> 0-1 inequalities, in the form of OPB files: the model that a proof is about.
 
 Each variable x is its lower bound and a sum of bits. A row is a set of linear inequalities over these, some of which
-hold under conditions only. That x >= k is a 0-1 variable of its own where a row or the proof needs it, with the two
-inequalities that define it by the bits: an order literal. So the encoding has no more than a few lines for a sum of
-variables with a million values (Gocht, McCreesh, Nordström: An auditable constraint programming solver, CP 2022).
+hold under conditions only. That x >= k is a separate 0-1 variable where a row or the proof needs it, with the two
+inequalities that define it by the bits: an order literal. So the encoding has only a few lines for a sum of variables
+with a million values (Gocht, McCreesh, Nordström: An auditable constraint programming solver, CP 2022).
 
-A literal is a number: twice that of its 0-1 variable, plus 1 where it is negated; TRUE and FALSE are constants. What is
-assumed of a TNF variable is, as in kernels/learn, a pair (side, k): side 2x is x itself, side 2x + 1 is -x, and it is
-at least k.
+A literal is a number: twice that of its 0-1 variable, plus 1 where it is negated; TRUE and FALSE are constants. An
+assumption about a TNF variable is, as in kernels/learn, a pair (side, k): side 2x is x itself, side 2x + 1 is -x, and
+it is at least k.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Inequality(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """One of the cases of which a row says that one holds: where `guard` holds (pairs (side, k)), all of these do."""
+    """A case of a row, one of which holds: where `guard` holds (pairs (side, k)), all of these inequalities hold."""
 
     guard: tuple[Assumed, ...]
     inequalities: tuple[Inequality, ...]
@@ -45,7 +45,7 @@ class Alternative(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The cases of a row, and the constraint which says that one of them holds, or 0 where that is plain."""
+    """The cases of a row, and the constraint that one of them holds, or 0 if that is trivial."""
 
     alternatives: tuple[Alternative, ...]
     closing: int = 0
@@ -58,10 +58,10 @@ class Encoding:
     tnf: TNF
     names: list[str] = field(default_factory=list)
     constraints: list[tuple[list[tuple[int, int]], int]] = field(default_factory=list)
-    bits: dict[int, list[int]] = field(default_factory=dict)  # of a variable: 0-1 variables, lowest first
+    bits: dict[int, list[int]] = field(default_factory=dict)  # variable -> its 0-1 variables, lowest first
     orders: dict[tuple[int, int], int] = field(default_factory=dict)  # (variable, offset) -> 0-1 variable
-    definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # of it -> constraints: x >= k, x < k
-    domains: dict[int, int] = field(default_factory=dict)  # of a variable -> the constraint of its upper bound
+    definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # 0-1 variable -> constraints: x >= k, x < k
+    domains: dict[int, int] = field(default_factory=dict)  # variable -> the constraint of its upper bound
     selectors: dict[int, tuple[str, int]] = field(default_factory=dict)  # 0-1 variable -> (kind, row)
     rows: list[tuple[Split, ...]] = field(default_factory=list)
 
@@ -93,7 +93,7 @@ class Encoding:
         return len(self.constraints)
 
     def most(self, variable: int) -> int:
-        """The largest number that the variable's bits can be."""
+        """The largest number that the variable's bits can represent."""
         return (1 << len(self.bits[variable])) - 1
 
     # ---- literals
@@ -122,7 +122,7 @@ class Encoding:
         return [[*above[0], (offset, 2 * g + 1)], above[1]], [[*below[0], (below[1], 2 * g)], below[1]]
 
     def define(self, assumed: Assumed) -> None:
-        """Puts the definition of the literal into the file, unless it is there."""
+        """Adds the definition of the literal to the file, unless it is there."""
         variable = assumed[0] >> 1
         literal = self.literal(assumed)
         if literal < 0 or self.upper[variable] - self.lower[variable] == 1 or literal >> 1 in self.definitions:
@@ -136,8 +136,8 @@ class Encoding:
     def require(
         self, terms: dict[int, int], least: int, conditions: tuple[Assumed, ...] = (), chosen: tuple[int, ...] = ()
     ) -> Inequality:
-        """Adds a linear inequality over TNF variables that holds under the conditions. A variable that these fix is its
-        value, since a bit that is both in a term and in a condition would be one literal."""
+        """Adds a linear inequality over TNF variables that holds under the conditions. A variable that these fix is
+        replaced by its value, since a bit in a term and in a condition would be the same literal."""
         known = self.fixed_by(conditions)
         least -= sum(a * known[v] for v, a in terms.items() if v in known)
         terms = {v: a for v, a in terms.items() if v not in known}
@@ -155,7 +155,7 @@ class Encoding:
         return Inequality(number, kept, least - fixed, conditions, chosen)
 
     def fixed_by(self, conditions: tuple[Assumed, ...]) -> dict[int, int]:
-        """The variables to which the conditions leave one value, with that value."""
+        """The variables that the conditions fix, with their values."""
         low: dict[int, int] = {}
         high: dict[int, int] = {}
         for side, k in conditions:
@@ -164,7 +164,7 @@ class Encoding:
         return {v: k for v, k in low.items() if k == high[v]}
 
     def select(self, kind: str, row: int) -> int:
-        """A new 0-1 variable that tells cases of the row apart."""
+        """A new 0-1 variable that distinguishes cases of the row."""
         number = self.name(f"{kind}{row}")
         self.selectors[number] = kind, row
         return number
@@ -193,7 +193,7 @@ class Encoding:
         return self.tnf.sense != 0 and self.lower[objective] < self.upper[objective]
 
     def objective(self) -> list[tuple[int, int]]:
-        """The terms of what is minimised: sense * (objective - its lower bound)."""
+        """The terms of the minimised sum: sense * (objective - its lower bound)."""
         if not self.optimises:
             return []
         return [(self.tnf.sense << i, 2 * bit) for i, bit in enumerate(self.bits[self.tnf.objective])]
@@ -278,7 +278,7 @@ class _Rows:
         chosen = Split((Alternative((), (first,)), Alternative((), (second,))))
         return [Split((Alternative((), tuple(bounds)),)), chosen]
 
-    # ---- rows that are told apart by the value of an operand
+    # ---- rows with a case for each value of an operand
 
     def cases(self) -> list[Split]:
         """The row by the values of its smaller operand; of its quotient, if that has fewer."""
@@ -326,7 +326,7 @@ class _Rows:
         return Alternative(guard, bounds)
 
     def value(self, variable: int, value: int, *further: Assumed) -> Alternative:
-        """The value of x for one of y, and of z if it is known."""
+        """The value of x for a value of y, and of z if it is known."""
         guard = (*equals(variable, value), *further)
         result = self.result(value, further[0][1] if further else None)
         if result is None:
@@ -340,7 +340,7 @@ class _Rows:
         return Alternative(guard, (), Split(tuple(self.value(self.y, one, *guard) for one in values)))
 
     def result(self, y: int, z: int | None) -> int | None:
-        """y op z; None where there is none."""
+        """y op z, or None if it is undefined."""
         if self.op == ELEMENT:
             return int(self.encoding.tnf.tables[self.z + y])
         z = y if self.y == self.z else self.encoding.lower[self.z] if z is None else z

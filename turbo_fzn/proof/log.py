@@ -1,6 +1,6 @@
 """Reads the log of a learner (kernels/learn/state/log.h), in the order in which it was written.
 
-What explains a learned clause comes before it.
+The explanations of a learned clause come before it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Literal = tuple[int, int]  # side, k
 
 
 class Event(NamedTuple):
-    """A record that is no explanation. `first` and `last` are the places in the log between which are explanations of
-    what was learned."""
+    """A record that is no explanation. `first` and `last` are the places in the log between which the explanations of a
+    learned clause are."""
 
     kind: int
     words: list[int]

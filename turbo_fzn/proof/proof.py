@@ -20,7 +20,7 @@ log = logging.getLogger("turbo_fzn")
 
 
 def _mode(path: str) -> int:
-    """The mode of a file; 0 where there is none."""
+    """The mode of a file; 0 if it does not exist."""
     try:
         return os.stat(path).st_mode
     except OSError:
@@ -38,14 +38,14 @@ class Proof:
         try:
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
-            if not stat.S_ISFIFO(_mode(path)):  # whose reader would see an end here
+            if not stat.S_ISFIFO(_mode(path)):  # the reader of a pipe would read its end here
                 open_for_writing(path).close()
         except OSError as error:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
 
     def write(self, learned: Log, interrupt: Interrupt) -> None:
-        """Writes the proof of what was logged, unless there is a stop; says what is missing. Where there is no proof,
-        no file is left."""
+        """Writes the proof of the log, unless there is a stop; logs why it is missing. Without a proof, no file is
+        left."""
         try:
             why = self._write(learned, interrupt)
         except BaseException:
@@ -56,7 +56,7 @@ class Proof:
             self.say(f"no proof is written: {why}")
 
     def _write(self, learned: Log, interrupt: Interrupt) -> str | None:
-        """Writes the proof. Returns why there is none; None where there is one."""
+        """Writes the proof. Returns None, or the reason why there is no proof."""
         start = time.monotonic()
         learned.finish()
         if learned.over or learned.failure is not None:

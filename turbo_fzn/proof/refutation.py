@@ -1,8 +1,8 @@
 """Why a row has no solution within some bounds: linear inequalities, case by case.
 
-An explanation of a learner says that a row, from a few bounds, implies another one; that is, that the row has no
-solution where these bounds hold and the other one does not. `refute` finds for each case of the row an inequality that
-the bounds contradict. From it and the definitions of the order literals a cutting planes step derives a clause, the
+An explanation of a learner means that a row and a few bounds imply another bound; that is, that the row has no solution
+where these bounds hold and the other bound does not. `refute` finds for each case of the row an inequality that the
+bounds contradict. From it and the definitions of the order literals a cutting planes step derives a clause, the
 negation of the bounds; where there are several cases, unit propagation puts their clauses together.
 """
 
@@ -31,7 +31,7 @@ class Step:
 
 
 def refute(encoding: Encoding, row: int, bounds: Bounds) -> Step | None:
-    """A step that refutes the bounds (for each side of the row's variables) by the row; None where none is found."""
+    """A step that refutes the bounds (for each side of the row's variables) by the row, or None."""
     for split in encoding.rows[row]:
         step = _refute_split(encoding, split, bounds)
         if step is not None:
@@ -67,7 +67,7 @@ def _refute_case(encoding: Encoding, one: Alternative, bounds: Bounds) -> Step |
 
 
 def _refute_by_rounding(encoding: Encoding, inequalities: Iterable[Inequality], bounds: Bounds) -> Step | None:
-    """Such as 1 <= 13 x <= 12, where the first inequality gives x >= 1 before the second one fails."""
+    """A contradiction such as 1 <= 13 x <= 12, where the first inequality gives x >= 1 before the second fails."""
     within, parts = dict(bounds), []
     for _ in range(TUNING.rounds):
         for one in inequalities:
@@ -84,7 +84,7 @@ def _refute_by_rounding(encoding: Encoding, inequalities: Iterable[Inequality], 
 
 
 def _round(encoding: Encoding, one: Inequality, variable: int, coefficient: int, within: Bounds) -> Step | None:
-    """The step by which the inequality gives a better bound of the variable, which it sets; None without one."""
+    """The step by which the inequality implies a better bound of the variable, which it sets, or None."""
     side, size = 2 * variable + (coefficient < 0), abs(coefficient)
     others = sum(abs(a) * within[2 * v + (a > 0)] for v, a in one.terms if v != variable)
     k = -((-one.least - others) // size)
@@ -102,7 +102,7 @@ def _is_plain(step: Step, bounds: Bounds) -> bool:
 
 
 def _together(encoding: Encoding, split: Split, parts: list[Step], bounds: Bounds) -> Step:
-    """The cases as one step: what their clauses assume beyond the bounds is what tells the cases apart. A bound is
+    """The cases as one step: the assumptions of their clauses beyond the bounds distinguish the cases. A bound is
     assumed too where it excludes a case."""
     assumed = {one for part in parts for one in part.assumed if bounds.get(one[0]) == one[1]}
     for one in split.alternatives:
@@ -128,7 +128,7 @@ def _contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step 
     for side, (v, a) in zip(sides, one.terms):
         root = -encoding.upper[v] if side & 1 else encoding.lower[v]
         gap = abs(a) * (within[side] - root)
-        if gap < short:  # the root's bound is enough
+        if gap < short:  # the root bound suffices
             short -= gap
         else:
             assumed.append((side, within[side]))

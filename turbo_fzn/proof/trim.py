@@ -1,9 +1,9 @@
 """The part of a learner's log that its conclusion needs, from the end to the beginning.
 
-A learned clause follows by unit propagation from the explanations which the analysis of the conflict has asked for:
-with its literals false, one after the other gives its bound, in the order of the trail, until two bounds contradict
-each other. From there back, only what was used is kept (as Heule, Hunt, Wetzler, FMCAD 2013, trim clausal proofs).
-Clauses and bounds of level 0 that nobody uses are left out, with all that was needed for them.
+A learned clause follows by unit propagation from the explanations that the analysis of the conflict has used: with its
+literals false, each implies its bound, in the order of the trail, until two bounds contradict each other. From there
+back, only used explanations are kept (as Heule, Hunt, Wetzler, FMCAD 2013, trim clausal proofs). Unused clauses and
+bounds of level 0 are left out, with all that was needed for them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from turbo_fzn.proof.refutation import Bounds, Step, refute
 
 
 class NotJustified(Exception):
-    """Something was concluded that no step of the proof gives: a limit of this module, or a fault of the solver."""
+    """No step of the proof derives a conclusion: a limit of this module, or a fault of the solver."""
 
 
 class Hint(NamedTuple):
-    """What a clause follows from: a bound of level 0 or a learned clause (`event`), a row (`step`), or that a bound
-    implies a lower one (`chain`: side, higher, lower)."""
+    """A premise of a clause: a bound of level 0 or a learned clause (`event`), a row (`step`), or that a bound implies
+    a lower bound (`chain`: side, higher, lower)."""
 
     event: int = -1
     step: Step | None = None
@@ -33,8 +33,8 @@ class Hint(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """An event of the proof: the literals of its clause, the hints, and what is needed no more behind it: events, and
-    the steps of hints."""
+    """An event of the proof: the literals of its clause, the hints, and the events and steps that are not needed after
+    it."""
 
     number: int
     literals: list[Assumed]
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
 
 
 class Trimmer:
-    """Reads the log, and keeps what its end needs. `kept` is in the order of the log; the last one is the refutation,
+    """Reads the log, and keeps what its end needs. `kept` is in the order of the log; the last event is the refutation,
     if the log has one: then `refuted` is set."""
 
     def __init__(self, encoding: Encoding, words: memoryview, interrupt: Interrupt):
@@ -53,13 +53,13 @@ class Trimmer:
         self.events: list[Event] = []
         self.roots: dict[int, list[tuple[int, int]]] = defaultdict(list)  # side -> (k, event), both ascending
         self.clauses: list[int] = [-1]  # the event of each name
-        self.solution = -1  # the last one, which is the best
+        self.solution = -1  # the last solution, which is the best
         self.refuted = False
         self._read()
-        self.users: dict[int, int] = {}  # event -> the last one that needs it
+        self.users: dict[int, int] = {}  # event -> the last event that needs it
         self.step_users: dict[Step, int] = {}
-        self.steps: dict[tuple[int, tuple[Assumed, ...]], Step] = {}  # by row and what is assumed
-        self.explained: dict[tuple, Step] = {}  # by row, what it implies, and premises
+        self.steps: dict[tuple[int, tuple[Assumed, ...]], Step] = {}  # by row and assumptions
+        self.explained: dict[tuple, Step] = {}  # by row, implied bound, and premises
         self.found: dict[int, tuple[list[Assumed], list[Hint]]] = {}
 
     # ---- forwards
@@ -83,7 +83,7 @@ class Trimmer:
         return self.encoding.tnf.sense * self.events[self.solution].words[self.encoding.tnf.objective]
 
     def _note(self, event: Event, number: int) -> bool:
-        """Notes what the event says for later ones. Whether it refutes everything."""
+        """Records the event for later events. Returns whether it is the refutation."""
         if event.kind == log.LEARNED:
             self.clauses.append(number)
             if len(event.words) == 3:
@@ -103,13 +103,14 @@ class Trimmer:
         """(k, event) of the side at level 0 before an event, while that is justified; event -1 for the model's."""
         found = self.roots[side]
         while found[-1][1] >= before:
-            found.pop()  # events are justified from the last to the first: nobody asks for it again
+            found.pop()  # events are justified from last to first: it is not needed again
         return found[-1]
 
     # ---- backwards
 
     def trim(self) -> list[Kept]:
-        """What the refutation needs. Raises Interrupted, and NotJustified where it cannot be explained."""
+        """The events that the refutation needs, in order. Raises Interrupted, and NotJustified where it cannot be
+        explained."""
         last = len(self.events) - 1
         if self.solution >= 0:
             self._need(self.solution, last)
@@ -246,7 +247,7 @@ class _Fired(NamedTuple):
 
 
 class _Known:
-    """The bounds that are known while the literals of a clause are false."""
+    """The bounds that follow while the literals of a clause are false."""
 
     def __init__(self, trimmer: Trimmer, number: int, literals: list[Assumed]):
         self.trimmer, self.number = trimmer, number
@@ -263,7 +264,8 @@ class _Known:
         return next((pair for pair in self.bounds.get(side, ()) if pair[0] >= k), None)
 
     def add(self, one: Explanation) -> bool:
-        """Adds what the explanation gives, if its premises are known. Whether that contradicts what is known."""
+        """Adds the bound of the explanation, if its premises are known. Returns whether it contradicts a known
+        bound."""
         premises, reached = one.premises, (one.side, one.k)
         if one.row < 0:
             event = self.trimmer.events[self.trimmer.clauses[one.clause]]

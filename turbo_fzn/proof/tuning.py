@@ -9,7 +9,7 @@ from turbo_fzn.tuning import tunable
 
 @dataclass(slots=True)
 class Tuning:
-    """What a proof may need against which rows have one."""
+    """The size of a proof against the rows that can be encoded."""
 
     cases: int = tunable(
         4096,

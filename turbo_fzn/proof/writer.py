@@ -1,8 +1,8 @@
 """The files of a proof: the model as an OPB file, and the steps in VeriPB's format 2.0.
 
-The model is that of encoding.py, the steps are those that trim.py has kept. Each order literal is defined where it
-first occurs, and what no later step needs is deleted. The format: Gocht, Nordström, AAAI 2021; Bogaerts, Gocht,
-McCreesh, Nordström, JAIR 2023; the documentation of VeriPB.
+encoding.py makes the model, trim.py the steps. Each order literal is defined where it first occurs, and constraints
+that no later step needs are deleted. The format: Gocht, Nordström, AAAI 2021; Bogaerts, Gocht, McCreesh, Nordström,
+JAIR 2023; the documentation of VeriPB.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Writer:
         self.encoding, self.write = encoding, write
         self.count = len(encoding.constraints)
         self.events: dict[int, int] = {}  # event -> its constraint
-        self.steps: dict[Step, tuple[int, list[int]]] = {}  # its constraint, and those derived for it
+        self.steps: dict[Step, tuple[int, list[int]]] = {}  # its constraint, and the constraints derived for it
         self.chains: dict[tuple[int, int, int], int] = {}
         self.definitions = dict(encoding.definitions)
         self.lasting = set(range(1, self.count + 1))  # constraints that are never deleted
@@ -92,7 +92,7 @@ class Writer:
         return literal
 
     def chain(self, side: int, higher: int, lower: int) -> int:
-        """The clause which says that a bound implies a lower one."""
+        """The clause that a bound implies a lower bound."""
         key = side, higher, lower
         if key not in self.chains:
             strong, weak = self.define((side, higher)), self.define((side, lower))
@@ -136,7 +136,7 @@ class Writer:
     # ---- events
 
     def event(self, kept: Kept, kind: int, words: list[int]) -> None:
-        """Writes what an event says, and deletes what is not needed behind it."""
+        """Writes the clause of an event, and deletes constraints that are not needed after it."""
         if kind == log.SOLUTION:
             self.events[kept.number] = self.solution(words)
         elif kind == log.ROOT and words[2] == log.DECISION:
@@ -154,7 +154,7 @@ class Writer:
         return 0
 
     def true_literals(self, values: list[int]) -> Iterable[int]:
-        """The literals of a solution, with those that the proof has defined."""
+        """The literals of a solution, and the literals that the proof has defined."""
         yield from self.encoding.assignment(values)
         for (variable, offset), number in self.encoding.orders.items():
             if number in self.definitions and number not in self.encoding.definitions:
@@ -166,7 +166,7 @@ class Writer:
         sign = -1 if side & 1 else 1
         against = side ^ 1, 1 - k
         inequality = Inequality(improving, ((variable, sign),), k)
-        assumed = (against,) if self.literal(against) >= 0 else ()  # without one, no value is left
+        assumed = (against,) if self.literal(against) >= 0 else ()  # otherwise no value is left
         words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
         return improving if words is None else self.line(f"pol {' '.join(words)}")
 
@@ -180,8 +180,8 @@ class Writer:
 
 
 def write_proof(encoding: Encoding, words: memoryview, file: IO[str], interrupt: Interrupt) -> str:
-    """Writes the proof of what a log says. Returns the conclusion; "NONE" where the log has no end. Raises Interrupted,
-    and NotJustified for a log that cannot be explained."""
+    """Writes the proof of a log. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and
+    NotJustified for a log that cannot be explained."""
     trimmer = Trimmer(encoding, words, interrupt)
     file.write(f"{HEADER}\nf {len(encoding.constraints)}\n")
     writer = Writer(encoding, file.write)

@@ -52,9 +52,9 @@ class Census:
     def __init__(self, wire: Wire, count: Callable[[], Sum], clock: Callable[[], float]):
         self.wire, self.count, self.clock = wire, count, clock
         self.below = len(children(wire.rank, wire.size))
-        self.sum: Sum | None = None  # of the current count
+        self.sum: Sum | None = None  # the sums of the current count
         self.missing = 0
-        self.before: Sum | None = None  # of the last finished count
+        self.before: Sum | None = None  # the sums of the last finished count
         self.next_count, self.pause = 0.0, TUNING.first_pause_seconds
         self.outcome: bool | None = None
 

@@ -1,9 +1,9 @@
 """All ranks together as one engine: each rank has a team of engines, and all share the tree, solutions and bounds.
 
 Rank 0 drives it for the search, which checks and prints; the other ranks drive their teams in serve.py. Each solution
-goes to rank 0. The best one so far, and bounds of the objective, go to all ranks: directly from the rank that has found
-them, by a tree of messages, so that no rank is a bottleneck. Subproblems move between ranks (stealing.py), and the
-census detects when none is left (census.py).
+goes to rank 0. The best solution so far, and bounds of the objective, go to all ranks: directly from the rank that has
+found them, by a tree of messages, so that no rank is a bottleneck. Subproblems move between ranks (stealing.py), and
+the census detects when none is left (census.py).
 
 Proofs are those of a team (team.py), given by rank 0:
 
@@ -140,8 +140,8 @@ class Ranks:
         return not self.failed and self.team.complete
 
     def poll(self) -> list[Found]:
-        """The solutions that have arrived; on rank 0 those of all ranks, on the others none: they are sent to rank
-        0."""
+        """The solutions that have arrived; on rank 0 the solutions of all ranks, on other ranks an empty list: they are
+        sent to rank 0."""
         self._note_failure()
         proves = self._proves()  # before the poll, so that no solution is missed
         own = self.team.poll()
@@ -184,13 +184,13 @@ class Ranks:
         self._give_sign()
 
     def _adopt(self, arrived: list[Found]) -> None:
-        """On rank 0: gives its own team the best of the solutions that `poll` returns."""
+        """On rank 0: passes the best of the solutions that `poll` returns to its own team."""
         for found in arrived if self.sense and not self.wire.rank else ():
             if self.team.best is None or self.sense * found.objective < self.sense * self.team.best.objective:
                 self.team.adopt(found)
 
     def _tell_best(self, own: list[Found]) -> None:
-        """Sends the best solution found here to all ranks, if it is better than the last one sent."""
+        """Sends the best solution found here to all ranks, if it is better than the last solution sent."""
         if not self.sense or not own:
             return
         best = min(own, key=lambda found: self.sense * found.objective)
@@ -234,7 +234,7 @@ class Ranks:
             self._end()
 
     def halt(self) -> None:
-        """Does nothing, since all ranks end together: one whose blocks have left would count as passive."""
+        """Does nothing, since all ranks end together: a rank whose blocks have left would count as passive."""
 
     def _end(self) -> None:
         self.is_over = True
@@ -258,7 +258,7 @@ class Ranks:
         log.warning("rank %d has no engine any more, the others go on: %s", message.source, message.payload)
 
     def _give_sign(self) -> None:
-        """Sends a sign of life with statistics to rank 0; on rank 0, logs the ranks that have been silent for long."""
+        """Sends statistics to rank 0 as a heartbeat; on rank 0, logs the ranks that have been silent for long."""
         now = self.clock()
         if now < self.next_sign:
             return

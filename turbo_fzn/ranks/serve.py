@@ -1,4 +1,4 @@
-"""The loop of ranks other than 0: get a prepared model, search it with rank 0, wait for the next one."""
+"""The loop of ranks other than 0: receive a prepared model, search it with rank 0, wait for the next model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Work stealing between ranks (Blumofe and Leiserson, JACM 1999): a rank without work asks another one.
+"""Work stealing between ranks (Blumofe and Leiserson, JACM 1999): a rank without work sends a request to another rank.
 
-The victim is random. It gives half of its queue; if that is empty, it keeps the thief waiting for a moment, and asks
-its own engines for more (tree.py). A thief has one open request at a time. After each refusal it waits longer, up to a
-limit: when work is scarce everywhere, requests do not fill the network.
+The victim is random. It sends half of its queue; if the queue is empty, it delays its answer, and requests more from
+its own engines (tree.py). A thief has one open request at a time. After each refusal it waits longer, up to a limit:
+when work is scarce everywhere, requests do not fill the network.
 """
 
 from __future__ import annotations

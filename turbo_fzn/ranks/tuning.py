@@ -1,4 +1,4 @@
-"""Tunable constants of several ranks: how often they look, and how long they wait for each other."""
+"""Tunable constants of several ranks: how often they poll, and how long they wait for each other."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
 
 class Wire(Protocol):
-    """The messages of one search. Those from one rank to another arrive in order."""
+    """The messages of one search. Messages from one rank to another arrive in order."""
 
     @property
     def rank(self) -> int: ...
@@ -47,7 +47,7 @@ class Wire(Protocol):
 
 def children(rank: int, size: int, origin: int = 0) -> list[int]:
     """The children of a rank in the binomial tree of all ranks whose root is `origin`: a message reaches all ranks in
-    log2(size) steps, and no rank sends more than that many."""
+    log2(size) steps, and no rank sends more than log2(size) messages."""
     place = (rank - origin) % size
     below = place & -place or size
     steps = (1 << k for k in range(size.bit_length()))

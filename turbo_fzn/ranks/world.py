@@ -20,12 +20,12 @@ from turbo_fzn.ranks.tuning import TUNING
 from turbo_fzn.ranks.wire import Kind, Message, spread
 
 # Environment variables by which launchers pass the number of ranks and the own rank: those of Open MPI, and of PMI
-# (MPICH, Intel MPI, Slurm). A process with the number alone has no launcher, and MPI would leave a folder of it behind.
+# (MPICH, Intel MPI, Slurm). A process with the number alone has no launcher, and MPI would leave a folder behind.
 SIZES = {"OMPI_COMM_WORLD_SIZE": "PMIX_RANK", "PMI_SIZE": "PMI_RANK"}
 PR_SET_PDEATHSIG = 1  # format: see prctl(2)
 
 _world: World | None = None
-_is_alone = False  # true where MPI has one rank only, whatever the environment says
+_is_alone = False  # true if MPI has a single rank, whatever the environment contains
 
 
 def is_launched() -> bool:
@@ -39,8 +39,8 @@ def is_launched() -> bool:
 
 
 class World:
-    """All ranks. `epoch` is the number of the job: messages of earlier jobs are dropped, those of later ones are kept
-    until this rank begins that job, since ranks do not end a job at the same time."""
+    """All ranks. `epoch` is the number of the job: messages of earlier jobs are dropped, messages of later jobs are
+    kept until this rank begins that job, since ranks do not end a job at the same time."""
 
     def __init__(self, mpi: Any):
         self.mpi, self.everybody = mpi, mpi.COMM_WORLD
@@ -104,13 +104,13 @@ class World:
     # ---- the end
 
     def leave(self, code: int = 0) -> None:
-        """Ends MPI: in order if all ranks come to the end, else the launcher ends the remaining ones."""
+        """Ends MPI: in order if all ranks come to the end, else the launcher ends the remaining ranks."""
         if self.left:
             return
         self.left = True
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         if self.rank == 0:
-            spread(self, Kind.STOP, None)  # where the search was left in the midst of it
+            spread(self, Kind.STOP, None)  # if the search was abandoned
             self._broadcast(bytearray())
         end = self.everybody.Ibarrier()
         deadline = time.monotonic() + TUNING.end_seconds
@@ -146,7 +146,7 @@ def join() -> World | None:
 
 
 def _die_with_the_launcher() -> None:
-    """Has the system kill this rank when its parent ends."""
+    """Makes the system kill this rank when its parent ends."""
     import ctypes
 
     parent = os.getppid()

@@ -1,8 +1,8 @@
 """Reads the text of a file: plain, packed, or from standard input.
 
 `model.fzn.gz` and `model.fzn.xz` are read as `model.fzn` is, and `-` is standard input. A file that is not text is
-refused after the first piece, before the rest is read. Pieces are short, so that a signal is handled soon even within a
-gigabyte, and the size of unpacked text is limited.
+refused after the first piece, before the rest is read. Pieces are short, so that signals are handled between them even
+in a gigabyte, and the size of unpacked text is limited.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _pieces(stream: io.BufferedReader, path: str) -> list[str]:
 def _decode(decoder: codecs.IncrementalDecoder, piece: bytes, is_last: bool, before: list[str], path: str) -> str:
     try:
         return decoder.decode(piece, is_last)
-    except UnicodeDecodeError as error:  # `object` is the piece, preceded by the rest of the one before
+    except UnicodeDecodeError as error:  # `object` is the piece, preceded by the rest of the previous piece
         text = "".join([*before, error.object[: error.start].decode("utf-8")])
         raise ModelError("not UTF-8 text", shown(path), *_locate(text)) from None
 
@@ -86,7 +86,7 @@ def refuse_overwriting(model: str, flag: str, path: str | None) -> None:
     try:
         read = os.fstat(0) if model == STANDARD_INPUT else os.stat(model)
         same = os.path.samestat(read, os.stat(path)) and stat.S_ISREG(read.st_mode)
-    except (OSError, ValueError):  # one of them does not exist, which is an error elsewhere
+    except (OSError, ValueError):  # a file does not exist, which is an error elsewhere
         return
     if same:
         raise UsageError(f"{flag} {path}: this is the file of the model, which would be overwritten")
@@ -107,7 +107,7 @@ def model_of_proof(path: str) -> str:
 
 
 def check_proof_names(model: str, path: str | None) -> None:
-    """Raises UsageError where one of the two files of a proof would be a folder, the other or the model's."""
+    """Raises UsageError if a file of a proof would be a folder, the other file or the model's file."""
     if path is None:
         return
     if not Path(path.removesuffix(".gz")).name:
@@ -121,8 +121,9 @@ def check_proof_names(model: str, path: str | None) -> None:
 
 
 def forget_proof(path: str | None) -> None:
-    """Removes both files of a proof, such as those of an earlier run: a run that comes to no proof must leave none.
-    What is no regular file stays, as does what cannot be removed, which is an error when it is written."""
+    """Removes both files of a proof, such as the files of an earlier run: a run without a proof must leave no file of a
+    proof. Other than regular files stay, and so do files that cannot be removed, which is an error when they are
+    written."""
     for one in () if path is None else (path, model_of_proof(path)):
         if os.path.isfile(one):
             with contextlib.suppress(OSError):

@@ -14,8 +14,8 @@ The scan is what a lexer generator would do, were the longest regular parts of t
 ways give the same model is a property test in tests/unit/read/test_parse_both_ways.py.
 
 Values that occur often are shared between statements (a Ref, an IntSet, the annotations of variables): do not modify
-the lists of a Model. The cyclic garbage collector is off during the parse: it would look at millions of new tuples
-again and again and find nothing.
+the lists of a Model. The cyclic garbage collector is off during the parse: it would repeatedly visit millions of new
+tuples and find nothing.
 
 Checked here: syntax, duplicate names, the length of arrays, the values of scalar parameters, one solve item, integers
 of 64 bits. Names, predicates, arity and types are the business of the lowering.
@@ -57,7 +57,7 @@ Value = TypeVar("Value")
 
 @without_collector()
 def parse_text(text: str, file: str = "") -> Model:
-    """The model that a FlatZinc text says; `file` is its name in messages."""
+    """The model of a FlatZinc text; `file` is its name in messages."""
     reader = FlatZincReader(text, file)
     with stage("parse", reader.share):
         model = reader.read()
@@ -96,7 +96,7 @@ class FlatZincReader:
         self.heads: _Memo[str, str] = _Memo(lambda head: head[len("constraint") :].strip(BLANKS))
         self.types: _Memo[str, tuple[str, Any]] = _Memo(self._flat_type)
         self.variable_annotations: _Memo[str, list] = _Memo(self._flat_annotations)
-        self.nested_characters = 0  # given to Lark
+        self.nested_characters = 0  # characters passed to Lark
 
     def read(self) -> Model:
         text = self.text
@@ -120,7 +120,7 @@ class FlatZincReader:
         return self.model
 
     def share(self) -> float:
-        """How much of the text is read, by the last items; for another thread, while this one reads."""
+        """The share of the text that is read, by the last items; for another thread, while this thread reads."""
         constraints, variables = self.model.constraints, list(self.model.variables.values())
         last = max(items[-1].position if items else 0 for items in (constraints, variables))
         return last / max(len(self.text), 1)
@@ -159,7 +159,7 @@ class FlatZincReader:
             read_nested(prefix, self.words)
         except Refused as error:
             in_string = prefix[error.offset : error.offset + 1] == '"' and not strings.match(prefix, error.offset)
-            if error.offset < len(prefix) // 2 and not in_string:  # else it may be wrong only because it is cut
+            if error.offset < len(prefix) // 2 and not in_string:  # otherwise the cut may be the fault
                 self._fail(error.message, start + error.offset)
 
     def _statement_end(self, start: int, most: int) -> int | None:
@@ -316,7 +316,7 @@ class FlatZincReader:
         self._fail(f"{name} is declared twice{line}", position)
 
     def _add_predicate(self, position: int) -> None:
-        """Declarations of predicates say nothing that the table of constraints does not know better."""
+        """Ignores declarations of predicates: the table of constraints has their signatures."""
 
     def _add_parameter(self, type_: tuple, name: str, annotations: list, value: object, position: int) -> None:
         self._declare(name, position)

@@ -7,8 +7,8 @@ Source: "Specification of FlatZinc-JSON" and fznjson.json of the MiniZinc handbo
 - arrays have no type, so theirs is that of what they hold; parameters do not exist;
 - what is printed is the list `output`; `introduced`, `defined` and `defines` stand for annotations.
 
-The items of `variables`, `arrays` and `constraints` are decoded one by one, so that each knows its place in the text
-and an error its line.
+The items of `variables`, `arrays` and `constraints` are decoded one by one, so that each has its place in the text and
+an error has its line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_SHOWN = 40  # format: characters of a wrong value in a message
 
 @without_collector()
 def parse_json(text: str, file: str = "") -> Model:
-    """The model that a FlatZinc-JSON text says. Raises ModelError with the line of what is wrong."""
+    """The model of a FlatZinc-JSON text. Raises ModelError with the line of the fault."""
     try:
         return _JsonReader(text, file).read()
     except RecursionError:
@@ -41,7 +41,7 @@ def parse_json(text: str, file: str = "") -> Model:
 
 
 class _JsonReader:
-    """Reads one text; `position` is where the item at hand begins."""
+    """Reads one text; `position` is the beginning of the current item."""
 
     def __init__(self, text: str, file: str):
         self.text = text
@@ -95,7 +95,7 @@ class _JsonReader:
         return self.skip(position + 1)
 
     def value(self, position: int) -> tuple[Any, int]:
-        """The value that stands there, and the place behind it and blanks."""
+        """The value at a place, and the place after it and blanks."""
         try:
             value, end = self.decode(self.text, position)
         except json.JSONDecodeError as error:
@@ -205,7 +205,7 @@ class _JsonReader:
         return [self.term(annotation) for annotation in listed]
 
     def term(self, value: Any) -> Any:
-        """An annotation, or what stands in one."""
+        """An annotation, or an argument of an annotation."""
         if type(value) is list:
             return [self.term(element) for element in value]
         if type(value) is dict and "id" in value:
@@ -284,10 +284,11 @@ class _JsonReader:
         self.model.goal = Goal(method, objective, self.annotations(item), start)
         return end
 
-    # ---- what only the whole tells
+    # ---- checks of the whole model
 
     def type_arrays(self) -> None:
-        """An array is of the kind of what it holds. An empty one is of any kind, so it stands where it is used."""
+        """Sets the kind of each array from its elements. An empty array is of any kind, so its uses are replaced by
+        `[]`."""
         arrays = self.model.arrays
         for array in arrays.values():
             self.position = array.position

@@ -4,7 +4,7 @@
 
 flatzinc.lark is the only definition of the language. Two things are made of it here:
 
-- `read_nested` reads one statement of any shape with Lark, and finds what is wrong with a wrong one;
+- `read_nested` reads one statement of any shape with Lark, and finds the fault of a wrong statement;
 - `compiled_terminals` are the expressions that Lark has composed, for the scan of flatzinc.py.
 
 Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are printed
@@ -42,7 +42,7 @@ GRAMMAR = Path(__file__).with_name("flatzinc.lark")
 TERMINALS = GRAMMAR.with_suffix(".terminals")  # a line for each: its name and its expression, with escapes
 BLANKS = " \t\r\n"
 INSIDE_SET = ";"  # stands for a comma inside the braces of a word
-MAX_DIGITS = 40  # format: an integer with more is not even looked at
+MAX_DIGITS = 40  # format: an integer with more digits is refused at once
 MAX_SHOWN = 40  # format: characters of a wrong word in a message
 MAX_EXPECTED = 6  # format: possibilities that a message lists
 SEARCHES = {"int_search", "bool_search", "set_search", "float_search"}
@@ -67,7 +67,7 @@ class Refused(Exception):
 
 
 class NotAWord(Exception):
-    """A text is neither a literal nor a name; only Lark can read it, or say what is wrong with it.
+    """A text is neither a literal nor a name; only Lark can read it, or find its fault.
 
     Its message, if any, is a reason that holds wherever the text stands.
     """
@@ -119,7 +119,7 @@ def _lark() -> Lark:
 
 
 def _make_lark(lark: Any, tables: Path | None) -> Lark:
-    """The parser; Lark reads its tables from a file if there is one, and else writes it."""
+    """The parser; Lark reads its tables from a file if it exists, and otherwise writes it."""
     return lark.Lark(
         GRAMMAR.read_text(encoding="utf-8"),
         parser="lalr",
@@ -138,7 +138,7 @@ def terminals() -> dict[str, str]:
 
 
 def printed_terminals() -> bytes:
-    """What the file of terminals has to hold."""
+    """The required contents of the file of terminals."""
     entries = (f"{terminal.name} {terminal.pattern.to_regexp()}" for terminal in _lark().terminals)
     return "".join(entry.encode("unicode_escape").decode() + "\n" for entry in sorted(entries)).encode()
 
@@ -235,7 +235,7 @@ def kind_of(domain: IntSet | FloatSet) -> str:
 
 
 def read_nested(statement: str, words: Words) -> tuple[str, tuple]:
-    """One statement as (kind of item, fields), by Lark; Refused says what is wrong with it, and where."""
+    """One statement as (kind of item, fields), by Lark. Raises Refused with its fault and the place of it."""
     parser = _lark()
     from lark.exceptions import UnexpectedInput
 
@@ -276,9 +276,9 @@ def _quoted(found: str) -> str:
 
 
 class _Actions:
-    """The meaning of each rule and terminal of `item`: Lark calls the method of its name when it has read one.
+    """The meaning of each rule and terminal of `item`: Lark calls the method of its name when it has read it.
 
-    A NAME stays Lark's token, a string that knows its place, until it becomes part of something.
+    A NAME stays Lark's token, a string with its place, until it becomes part of another value.
     """
 
     words: Words

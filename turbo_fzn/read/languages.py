@@ -1,7 +1,7 @@
 """The input languages: which reader makes a Model of which file, by the end of its name.
 
-Where that says nothing, as with standard input, FlatZinc-JSON begins with `{` and XCSP3 with `<`, as no FlatZinc does.
-Another language is another reader, and a row of LANGUAGES; all behind the Model stays as it is, and --help and the
+Without a known suffix, as with standard input, FlatZinc-JSON begins with `{` and XCSP3 with `<`, and FlatZinc with
+neither. Another language needs a reader, and a row of LANGUAGES; all later stages are unchanged, and --help and the
 manual page take its name from there.
 """
 
@@ -17,18 +17,18 @@ from turbo_fzn.read.files import read_text, shown, suffix_of
 from turbo_fzn.read.model import Model
 from turbo_fzn.read.tuning import TUNING
 
-Reader = Callable[[str, str], Model]  # of the text, and of the file's name for messages
+Reader = Callable[[str, str], Model]  # arguments: the text, and the file's name for messages
 
 
 def parse_file(path: str, name: str = "") -> Model:
-    """The model in a file, which messages call by its path or another name. UsageError when it cannot be read,
-    ModelError when it is no model."""
+    """The model in a file, which messages call by its path or another name. Raises UsageError if it cannot be read,
+    ModelError if it is no model."""
     return parse_named(read_text(path), name or path)
 
 
 def parse_named(text: str, path: str = "") -> Model:
-    """The model in a text that is called so, as in a file of that name. Raises UsageError and ModelError as
-    `parse_file`, and TypeError for what is no text."""
+    """The model in a text, read like a file of that name. Raises UsageError and ModelError as `parse_file`, and
+    TypeError if it is no text."""
     if not isinstance(text, str):
         raise TypeError(f"a model is a text (str), not {type(text).__name__}")
     first = text[: TUNING.head_characters].lstrip("\ufeff \t\r\n")[:1]
@@ -57,7 +57,7 @@ def _read_flatzinc(text: str, file: str) -> Model:
 
 
 def _is_minizinc(text: str) -> bool:
-    """Whether an item of the text, which is no FlatZinc, is one of MiniZinc."""
+    """Whether an item of the text, which is no FlatZinc, is an item of MiniZinc."""
     return re.search(MINIZINC, text[: TUNING.minizinc_characters], re.VERBOSE | re.MULTILINE) is not None
 
 
@@ -76,7 +76,7 @@ def _refuse_data(text: str, file: str) -> Model:
 
 
 def _read_xcsp3(text: str, file: str) -> Model:
-    """A variable that nothing names gets one value, since any will do: solutions differ in what is constrained."""
+    """Reads an XCSP3 instance. Fixes variables that nothing names: solutions differ in constrained variables only."""
     from turbo_fzn.read.xcsp3.reader import parse_xcsp3
 
     model = parse_xcsp3(text, file)
@@ -89,7 +89,7 @@ def _read_xcsp3(text: str, file: str) -> Model:
 
 class _Language(NamedTuple):
     read: Reader
-    name: str = ""  # what one file of it is; "" for those that are refused
+    name: str = ""  # the name of a file's contents; "" for languages that are refused
 
 
 # Items that MiniZinc has and FlatZinc has not: operators, bounds with names, parameters without a value, …
@@ -102,7 +102,7 @@ MINIZINC = r"""(?:^|;)\s*(?:
       | solve\s+(?:minimize|maximize)\s+[\w\]]+\s*[-+*/(]
     )"""
 BY_FIRST_CHARACTER: dict[str, Reader] = {"{": _read_flatzinc_json, "<": _read_xcsp3}
-# What is not here is FlatZinc: MiniZinc may give any name to its files.
+# All other names are FlatZinc: MiniZinc may give any name to its files.
 LANGUAGES = {
     ".fzn": _Language(_read_flatzinc, "a FlatZinc model"),
     ".json": _Language(_read_flatzinc_json, "one in FlatZinc-JSON"),

@@ -80,7 +80,7 @@ class Expression:
         return stack[0]
 
 
-NO_ANNOTATIONS: list = []  # of all constraints that have none: do not modify
+NO_ANNOTATIONS: list = []  # shared by all constraints without annotations: do not modify
 
 
 class FloatSet(NamedTuple):
@@ -97,8 +97,8 @@ class FloatRange(FloatSet):
 class Variable:
     """`var TYPE: name :: annotations = value;` with `kind` one of bool, int, float, set.
 
-    `domain` is None when the declaration gives none; for a set variable it is the domain of its elements.
-    `value` is the right-hand side, or None. `position` is the declaration's offset in the text.
+    `domain` is None if the declaration has none; for a set variable it is the domain of its elements. `value` is the
+    right-hand side, or None. `position` is the declaration's offset in the text.
     """
 
     name: str
@@ -148,10 +148,10 @@ class Goal:
 class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 
-    `language` is that of the source, FlatZinc or XCSP3. `symbols` are the names of the values of symbolic variables,
-    which are numbers here; `listing` are the names of the output in XCSP3; `unnamed` are the variables of an XCSP3
-    instance that occur in no constraint and no objective. `parameters` maps a scalar parameter's name to its value.
-    `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
+    `language` is the language of the source, FlatZinc or XCSP3. `symbols` are the names of the values of symbolic
+    variables, which are numbers here; `listing` are the names of the output in XCSP3; `unnamed` are the variables of an
+    XCSP3 instance that occur in no constraint and no objective. `parameters` maps a scalar parameter's name to its
+    value. `text` is the source, `file` its name, so that `locate` can turn a position into a line and a column.
     """
 
     parameters: dict[str, object] = field(default_factory=dict)

@@ -3,8 +3,8 @@
     solve :: lex_minimize([late, cost]) satisfy;      % the best in the first one, of those the best in the second, …
     solve :: pareto_maximize([speed, -cost]) satisfy; % what no other solution is better than (the Pareto front)
 
-The names are those that were proposed as keywords of MiniZinc (libminizinc, issue 741). turbo.mzn of the library
-declares them, and goals.py serves them.
+The names were proposed as keywords of MiniZinc (libminizinc, issue 741). turbo.mzn of the library declares them, and
+goals.py implements them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ANNOTATIONS = {
 
 
 class Several(NamedTuple):
-    """Goals as in "minimize x", and whether the front is wanted, else what is best in one after the other."""
+    """Goals as in "minimize x", and whether the front is wanted, otherwise the lexicographic best solution."""
 
     goals: list[str]
     is_front: bool
 
 
 def several_of(model: Model) -> Several | None:
-    """What the annotations ask for, None where there is none of these; without goals where all objectives are
-    constants. Raises ModelError."""
+    """The objectives that the annotations ask for, or None without such annotations; without goals if all objectives
+    are constants. Raises ModelError."""
     asked = [] if model.goal is None else _asking(model.goal)
     if not asked:
         return None
@@ -71,14 +71,14 @@ def _asking(goal: Goal) -> list[Call]:
 
 
 def _parts(model: Model, argument: object) -> list:
-    """The elements of an array, or what is none as the only one."""
+    """The elements of an array; another expression as the only element."""
     if isinstance(argument, Ref) and argument in model.arrays:
         return list(model.arrays[argument].elements)
     return argument if isinstance(argument, list) else [argument]
 
 
 def _name(model: Model, part: object) -> str | None:
-    """The name of a variable; empty for a constant, which is no goal to reach; None for what is no number."""
+    """The name of a variable; empty for a constant, which is no goal; None for other expressions."""
     if isinstance(part, Index) and part.array in model.arrays:
         elements = model.arrays[part.array].elements
         part = elements[part.index - 1] if 0 < part.index <= len(elements) else None

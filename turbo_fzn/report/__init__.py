@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def listener(options: Options, sense: int) -> Callable[[SearchEvent], object]:
-    """What is to be called with each event of the search, which has an objective of this `sense`."""
+    """The function to call with each event of the search, which has an objective of this `sense`."""
     if options.report is None:
         return lambda event: None
     from turbo_fzn.report.recorder import recorder

@@ -31,7 +31,7 @@ class Size(NamedTuple):
     right: float
     top: float
     bottom: float
-    title: float  # of the title's letters
+    title: float  # height of the title's letters
 
     @property
     def room(self) -> float:
@@ -118,7 +118,8 @@ class Frame(NamedTuple):
             yield text_at((size.left + right) / 2, bottom + 42, below, "middle")
 
     def steps(self, points: Sequence[Point], colour: str, dashes: str = "", end: float | None = None) -> Iterator[str]:
-        """A step line: each value holds until the next point, the last one to `end`, by default that of the axis."""
+        """A step line: each value holds until the next point, the last value to `end`, by default the end of the
+        axis."""
         if points:
             path = "".join(f"H{self.x(where):.1f}V{self.y(value):.1f}" for where, value in points[1:])
             start = f"M{self.x(points[0][0]):.1f} {self.y(points[0][1]):.1f}"

@@ -1,7 +1,7 @@
 """The charts of many runs, as SVG: seeds side by side, counts, shares over time, old against new.
 
-Performance profiles are those of Dolan and Moré (Mathematical Programming 2002): for each factor the share of the
-models on which a solver is within that factor of the best one.
+Performance profiles after Dolan and Moré (Mathematical Programming 2002): for each factor the share of the models on
+which a solver is within that factor of the best solver.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def draw_seeds(title: str, lines: Lines, seconds: float) -> str:
 
 
 def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, float, float]]:
-    """(seconds, least objective of all runs, greatest one) for each change, from the time when all runs have one."""
+    """(seconds, least objective of all runs, greatest objective) for each change, from the time when all runs have a
+    solution."""
     changes = sorted((when, number, value) for number, run in enumerate(runs) for when, value, _ in run)
     now: dict[int, float] = {}
     found: list[tuple[float, float, float]] = []
@@ -92,7 +93,7 @@ def extremes(runs: Sequence[Sequence[Improvement]]) -> list[tuple[float, float, 
 
 
 def band(frame: Frame, runs: Sequence[Sequence[Improvement]], seconds: float) -> Iterator[str]:
-    """The band between the seeds; nothing for a single one."""
+    """The band between the seeds; empty for a single seed."""
     edges = extremes(runs)
     if len(runs) < 2 or not edges:
         return
@@ -182,7 +183,7 @@ def cover(start: float, width: float, y: float, other: tuple[float, float, float
 
 
 def draw_dots(title: str, below: str, series: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:
-    """A dot plot: a row for each name with a point for each series, on a logarithmic axis; none for None and 0."""
+    """A dot plot: a row for each name with a point for each series, on a logarithmic axis; no point for None and 0."""
     high = 24
     size = FULL._replace(left=NAMES, height=FULL.top + high * len(rows) + FULL.bottom)
     axis = decades([value for _, values in rows for value in values if value])

@@ -69,7 +69,7 @@ def figure(svg: str, caption: str) -> str:
 
 
 def table(title: str, rows: Sequence[tuple[str, object]], long: bool = False) -> str:
-    """A table of names and values, as a section; a `long` one scrolls."""
+    """A table of names and values, as a section; a `long` table scrolls."""
     body = "".join(row((name, f"{value:.6g}" if isinstance(value, float) else value)) for name, value in rows)
     kind = ' class="long"' if long else ""
     return f'<section><h2>{title}</h2><div{kind}><table class="facts">{body}</table></div></section>'

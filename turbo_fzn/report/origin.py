@@ -69,7 +69,7 @@ def _is_minizinc(words: Sequence[str]) -> bool:
 
 
 def _is_temporary(file: str) -> bool:
-    """Whether the file is a temporary one of MiniZinc or its Python package."""
+    """Whether the file is a temporary file of MiniZinc or its Python package."""
     return TEMPORARY.fullmatch(Path(file).name) is not None
 
 
@@ -81,6 +81,6 @@ def sources(words: Sequence[str]) -> list[str]:
 
 
 def _own_command() -> str:
-    """The command line of this process: ours, or that of the script which calls the package."""
+    """The command line of this process: of the solver, or of the script which calls the package."""
     program = Path(sys.argv[0]).name if sys.argv else ""
     return shlex.join(["fzn-turbo" if program in OWN_PROGRAMS else program or "python", *sys.argv[1:]])

@@ -20,7 +20,7 @@ from turbo_fzn.report.record import Record
 from turbo_fzn.run.answer.live import bounds, count
 from turbo_fzn.version import __version__
 
-MOST_ROWS = 500  # format: of the table of solutions; the first and the last ones
+MOST_ROWS = 500  # format: rows of the table of solutions: the first and the last
 VERDICTS = {
     "ALL_SOLUTIONS": "The whole space was searched",
     "OPTIMAL_SOLUTION": "The optimum is proved",
@@ -50,7 +50,7 @@ def page(record: Record) -> str:
 
 
 def chart(record: Record) -> str:
-    """The outcome and its first picture, as a piece of HTML: what a notebook shows of a result."""
+    """The outcome and its first picture, as a piece of HTML for a notebook."""
     return f"<p>{escape(verdict(record))}</p>{next(iter(figures(record)))}"
 
 
@@ -101,7 +101,7 @@ def run(record: Record) -> list[tuple[str, object]]:
 
 
 def settings(record: Record) -> list[tuple[str, object]]:
-    """The rows on the settings, those that were given first."""
+    """The rows of the settings, given settings first."""
     defaults = {item.name: item.default for item in fields(record.options)}
     rows = [(name, getattr(record.options, name), default) for name, default in defaults.items()]
     given = [(name, value) for name, value, default in rows if value != default]
@@ -131,7 +131,7 @@ def processor() -> str:
 
 
 def gpus(record: Record) -> list[tuple[str, object]]:
-    """The GPUs of this machine, if some took part; none if querying them fails, since the page must be written."""
+    """The GPUs of this machine, if some took part; empty if querying them fails, since the page must be written."""
     if not any(name in str(record.statistics.get("engine", "")) for name in NEED_GPU):
         return []
     from turbo_fzn.engine.cuda.devices import describe_gpus
@@ -143,7 +143,7 @@ def gpus(record: Record) -> list[tuple[str, object]]:
 
 
 def solutions(record: Record) -> str:
-    """The table of all solutions with their times, or of the first and last ones."""
+    """The table of all solutions with their times, or of the first and the last solutions."""
     head = ["solution", "seconds", *(["objective"] if record.sense else []), "method", "block"]
     rows = [(number, f"{answer.seconds:.3f}", *([answer.objective] if record.sense else []), answer.method,
              answer.block) for number, answer in enumerate(record.answers, 1)]  # fmt: skip

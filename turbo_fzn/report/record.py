@@ -9,7 +9,7 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.report.origin import Origin
 from turbo_fzn.run.answer.outcome import Finished, Sample, SearchEvent
 
-MOST_ANSWERS = 100_000  # format: that are kept; further ones are only counted
+MOST_ANSWERS = 100_000  # format: answers that are kept; further answers are only counted
 LAST_STRETCH = 0.9  # format: its beginning, as a share of the time
 
 

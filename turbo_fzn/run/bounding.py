@@ -150,6 +150,7 @@ class EngineBoxes:
         self.propagator: root.Propagator | None = None
 
     def attach(self, relaxation: Relaxation) -> None:
+        """Takes the relaxation; called once, before its boxes are narrowed."""
         self.columns = np.flatnonzero(relaxation.variables >= 0)
         self.places = relaxation.variables[self.columns]
         if self.back is not None:
@@ -157,7 +158,7 @@ class EngineBoxes:
             self.columns, self.places = self.columns[self.places >= 0], self.places[self.places >= 0]
         self.deciding = np.append(self.places, self.tnf.objective)
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
-        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # of each truth: column, and its column and value
+        self.truths = np.array(truths, np.int64).reshape(-1, 3)  # [k, 3]: the column of a truth x = v, column x, v
         self.learners = self.variables_of_learners(relaxation.n_columns)
         self.ends = relaxation.lower, relaxation.upper
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
@@ -300,6 +301,7 @@ def conclude(wishes: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray, op
 
 
 def relaxation_of(prepared: Prepared, stopped: Callable[[], bool] = lambda: False) -> Relaxation | None:
+    """The linear relaxation of a prepared model at its root; None if there is none or when stopped."""
     from turbo_fzn.bounds.rows.linearise import linearise
 
     assert prepared.model is not None

@@ -52,6 +52,7 @@ class Reader:
         self.reals, self.values, self.place = reals, values, place
 
     def relations(self) -> Iterator[Relation]:
+        """The linear relations that must hold at the solution, reified constraints by their truth."""
         for constraint, form in self.reals.constraints:
             found = find(constraint.name)
             assert found is not None, "its form was found by its name"
@@ -77,6 +78,7 @@ class Reader:
         return SUMS[name], terms, self.reals.value(self.values, args[2])
 
     def relation(self, kind: str, terms: list[tuple[float, Any]], bound: float, truth: bool) -> Relation:
+        """A relation over the variables of a point, or its negation unless `truth`; other operands are constants."""
         sign = 1
         if not truth:
             kind, sign = NEGATION[kind]

@@ -90,6 +90,7 @@ class Profiler:
         self, lower: int, upper: int, tree: int, node: int, parent: int, alternative: int, children: int,
         status: int, var: int,
     ) -> None:  # fmt: skip
+        """Appends the message of a node, after the message of a restart if its tree is new."""
         tree += self.offset
         if tree >= self.trees:
             self.trees = tree + 1

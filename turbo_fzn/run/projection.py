@@ -45,6 +45,7 @@ def _items(model: Model) -> dict[str, Variable | Array]:
 
 
 def with_output(model: Model, names: Collection[str]) -> Model:
+    """The model with exactly these variables and arrays as output."""
     return replace(
         model,
         variables={name: _shown(one, name in names) for name, one in model.variables.items()},

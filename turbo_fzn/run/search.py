@@ -84,6 +84,7 @@ class Search:
             self.options = replace(options, cp_profiler=None)
 
     def events(self) -> Generator[SearchEvent, None, None]:
+        """Yields the events of the search; the last event is a Finished."""
         tnf = self.prepared.tnf
         complete = proved = True
         if tnf.infeasible:
@@ -103,6 +104,7 @@ class Search:
         yield self.finished(complete, self.n_solutions, best, bound)
 
     def finished(self, complete: bool, n_solutions: int, best: float | None, bound: float | None) -> Finished:
+        """The last event, with the statistics."""
         if self.finders:
             self.shape["foundBy"] = statistics.shares(self.finders)
         relaxed = self.bounding.statistics() if self.bounding else {}

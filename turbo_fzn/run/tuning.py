@@ -33,7 +33,9 @@ class Tuning:
         "neighbourhoods against the tree: a GPU has many blocks",
         kept=GPU,
     )
-    cpu_lns_percent: int = tunable(50, "percent of the blocks", "likewise, on a CPU", tried=(0, 100))
+    cpu_lns_percent: int = tunable(
+        50, "percent of the blocks", "neighbourhoods against the tree, on a CPU", tried=(0, 100)
+    )
     relaxation_share: float = tunable(
         0.1, "part of the time", "dividing relaxations beside a single block against its search", tried=(1.0,)
     )
@@ -46,7 +48,7 @@ class Tuning:
     rank_others: int = tunable(
         2,
         "blocks for each that does not learn",
-        "likewise, of a rank without a GPU, which shares the tree",
+        "a fresh view against learners, on a rank without a GPU, which shares the tree",
         tried=(1, 8),
     )
 
@@ -66,13 +68,15 @@ class Tuning:
         "bounds that probing finds against time: some tenths of a second",
         tried=(0, 10),
     )
-    probe_work_per_row: int = tunable(200, "the same, for each row", "likewise", tried=(0, 1))
+    probe_work_per_row: int = tunable(
+        200, "the same, for each row", "bounds that probing finds against time", tried=(0, 1)
+    )
     probe_cases: int = tunable(100, "cases", "of so many one may cost all of the work", tried=(1, 10**5))
     group: int = tunable(
         64, "literals of a group", "groups that are probed together against the time of one", tried=(2, NEVER)
     )
     presolve_seconds: float = tunable(1.0, "seconds", "a tighter root against time", kept=WAIT)
-    presolve_seconds_per_row: float = tunable(1e-4, "seconds for each row", "likewise", kept=WAIT)
+    presolve_seconds_per_row: float = tunable(1e-4, "seconds for each row", "a tighter root against time", kept=WAIT)
 
     # The search.
     poll_seconds: float = tunable(
@@ -140,22 +144,24 @@ class Tuning:
 
     # Rays of models without bounds.
     moving: int = tunable(100, "variables of a ray", "rays that are found against time", tried=(0, 1))
-    ray_checks: int = tunable(50_000, "checks of rows", "likewise", tried=(0, 3))
-    ray_rows: int = tunable(2**27, "rows scanned for those that have a variable", "likewise", tried=(0, 3))
+    ray_checks: int = tunable(50_000, "checks of rows", "rays that are found against time", tried=(0, 3))
+    ray_rows: int = tunable(
+        2**27, "rows scanned for the rows of a variable", "rays that are found against time", tried=(0, 3)
+    )
     ray_solutions: int = tunable(
         2**14, "solutions, each better than the one before", "after these a ray is looked for", tried=(1, 3)
     )
 
     # Progress.
     progress_seconds: float = tunable(1.0, "seconds between two lines", "news against lines", kept=OUTPUT)
-    log_share: float = tunable(1 / 20, "part of the time so far", "likewise, in a file", kept=OUTPUT)
+    log_share: float = tunable(1 / 20, "part of the time so far", "news against lines, in a file", kept=OUTPUT)
     sample_seconds: float = tunable(
         0.02,
         "seconds between two samples",
         "points of a page, whose axis is logarithmic, against memory",
         kept=OUTPUT,
     )
-    sample_share: float = tunable(1 / 20, "part of the time so far", "likewise", kept=OUTPUT)
+    sample_share: float = tunable(1 / 20, "part of the time so far", "points of a page against memory", kept=OUTPUT)
     stream_seconds: float = tunable(
         0.5, "seconds", "that a bound which was proved, or a warning, may wait", kept=OUTPUT
     )

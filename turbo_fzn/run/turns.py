@@ -26,6 +26,7 @@ class TurnBounding(Bounding):
     beside: BesideInTurns
 
     def begin(self, judge: Judge, share: float) -> None:
+        """Makes the relaxation that takes turns, and its boxes."""
         self.boxes = boxes = EngineBoxes(judge.prepared, judge.exports)
         making = TUNING.making_seconds * judge.prepared.tnf.n_rows
         self.beside = BesideInTurns(lambda: relaxation_of(judge.prepared), making, boxes, self.deliver, share)
@@ -48,6 +49,7 @@ class TurnBounding(Bounding):
         engine.end_turn_at(TURN_WORK)
 
     def exchange(self, engine: Engine, best: int | None, arrived: list[Found]) -> list[Found]:
+        """At the end of a turn, passes the best solution to the relaxation, and its results to the engine."""
         assert isinstance(engine, CpuEngine)
         end = engine.turn_over
         if not end:

@@ -234,6 +234,7 @@ class Rays:
         return bool(self.tnf.upper[v] >= INFINITY if step > 0 else self.tnf.lower[v] <= -INFINITY)
 
     def is_kept(self, row: tuple[int, int, int, int], direction: Direction) -> bool:
+        """Whether the row certainly holds along the direction."""
         op, *variables = row
         rule = KEPT.get(op)
         x, y, z = (self.values[v] for v in variables)

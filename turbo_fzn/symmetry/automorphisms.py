@@ -6,8 +6,8 @@ equally except for these two, which get new colours that are exchanged in the ot
 difference to constraints around them and on, wherever the neighbourhoods in both copies differ. Variables with equal
 colours in both copies are fixed, and the others are mapped to the variable with their colour in the other copy, in
 order. If several variables share a colour that is a guess, so it is checked: a permutation is an automorphism if it
-maps the arcs to the arcs. After a failed guess, another pair is distinguished. The work is only where the copies
-differ, so a swap in a corner of a large graph costs little.
+maps the arcs to the arcs. After a failed guess, another pair is distinguished. The work is limited to the places where
+the copies differ, so a local swap in a large graph costs little.
 
 Colours are hashes of 64 bits. An accidental collision may lose a symmetry, but never adds one: the check compares the
 arcs themselves.
@@ -116,7 +116,8 @@ class Automorphisms:
         return mixed(self.kind[constraints] + np.add.reduceat(around, begins))
 
     def within(self, colours: Column, cell: list[int]) -> Iterator[Swap]:
-        """Automorphisms that swap a variable with an earlier one of the cell, if it is not in that one's orbit yet."""
+        """Automorphisms that swap a variable with an earlier variable of the cell, unless they are in the same orbit
+        already."""
         heads, n_failures, few = [cell[0]], 0, 0  # every variable before this one is in the orbit of a head
         for before, variable in pairwise(cell):
             if n_failures == TUNING.failures or self.is_spent():
@@ -145,7 +146,7 @@ class Automorphisms:
 
     def least_swap(self, colours: Column, variable: int, others: list[int], few: int) -> Swap | None:
         """The automorphism that swaps the variable with one of the others and moves the fewest variables, or the first
-        one that moves at most `few`: swaps of similar variables are similar."""
+        that moves at most `few`: swaps of similar variables are similar."""
         least = None
         for other in dict.fromkeys(others):
             found = self.swap(colours, other, variable)
@@ -156,7 +157,7 @@ class Automorphisms:
         return least
 
     def swap(self, colours: Column, first: int, second: int) -> Swap | None:
-        """An automorphism that swaps the two variables; None if none is found."""
+        """An automorphism that swaps the two variables, or None."""
         pairs = [(first, second)]
         for _ in range(TUNING.guesses):
             copies = self.compare(colours, pairs)
@@ -214,7 +215,7 @@ class Automorphisms:
         return Swap(sources, targets) if np.array_equal(here[sources], there[targets]) else None
 
     def next_pair(self, copies: _Copies, swap: Swap) -> tuple[int, int] | None:
-        """The first variable that shares its colour with others, and its image; None if there is none."""
+        """The first variable that shares its colour with others, and its image, or None."""
         colour, inverse, sizes = np.unique(copies.here[swap.moved], return_inverse=True, return_counts=True)
         shared = np.flatnonzero(sizes[inverse] > 1)
         if not len(shared):

@@ -1,16 +1,16 @@
 """Symmetry breaking by lex-leader constraints (Crawford et al. 1996): keeps the least of symmetric solutions.
 
 Let the variables have an order. In a class of solutions that symmetries map to each other, the lexicographically least
-one in this order is no greater than its image under any symmetry g: for each g,
+solution in this order is no greater than its image under any symmetry g: for each g,
 
     (x1, x2, ...) <= (x_g(1), x_g(2), ...).
 
 So these constraints, for any set of symmetries and any number of the first variables, leave at least one solution of
-each class, and one with the best objective. Variables that g fixes can be left out, and so can the second one of each
-swapped pair.
+each class, and one with the best objective. Variables that g fixes can be left out, and so can the second variable of
+each swapped pair.
 
 If there are only few symmetries they are not broken: a proof gains little, while neighbourhoods lose solutions that are
-not the least of their class and would have led to better ones.
+not the least of their class and would have led to better solutions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Order = tuple[list[str], list[str]]  # names of variables: the first list is lex
 
 
 def leaders(model: Model) -> list[Order]:
-    """Orders that at least one solution of each class of symmetric solutions satisfies, and one that is optimal."""
+    """Orders that at least one solution of each class of symmetric solutions satisfies, and an optimal solution."""
     start = time.monotonic()
     graph = graph_of(model)
     if graph is None:

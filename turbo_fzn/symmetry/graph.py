@@ -28,8 +28,8 @@ Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
 @dataclass
 class Graph:
     """The graph of a model. colours: int64 [variables]; kinds: int64 [constraints]; an arc is a constraint, a variable
-    and a label, int64 [arcs] each, sorted by constraint; every constraint has arcs. `names` are those of the variables;
-    `rank` (int64 [variables]) is their place in the order of the search."""
+    and a label, int64 [arcs] each, sorted by constraint; every constraint has arcs. `names` are the names of the
+    variables; `rank` (int64 [variables]) is their place in the order of the search."""
 
     names: list[str]
     colours: np.ndarray
@@ -61,7 +61,7 @@ class _Reader:
         self.known: dict[Hashable, int] = {}
         self.plans: dict[tuple[str, int], Plan] = {}
         self.arrays: dict[str, list] = {}
-        self.constants: dict[str, Hashable] = {}  # of arrays without variables, what stands for them in a kind
+        self.constants: dict[str, Hashable] = {}  # for arrays without variables, their keys in a kind
         self.labels: dict[tuple[int, ...], dict[Hashable, list[int]]] = {}  # by group, constants and place
         self.constraint: list[int] = []
         self.variable: list[int] = []
@@ -88,7 +88,7 @@ class _Reader:
         )
 
     def constraints(self) -> Iterator[Constraint]:
-        """The constraints of the model, and those of its declarations as further ones."""
+        """The constraints of the model, and its declarations as further constraints."""
         yield from self.model.constraints
         for variable in self.model.variables.values():
             if variable.value is not None:
@@ -98,7 +98,7 @@ class _Reader:
                 yield from (Constraint("in", [element, array.domain], [], 0) for element in array.elements)
 
     def name(self, key: Hashable) -> int:
-        """The number of a key, a new one for a new key."""
+        """The number of a key; a new key gets the next number."""
         return self.known.setdefault(key, len(self.known))
 
     def add(self, number: int, name: str, arguments: list) -> int:
@@ -143,7 +143,7 @@ class _Reader:
         return tuple(map(len, columns)), tuple(sorted(constants, key=repr))
 
     def add_argument(self, number: int, label: Hashable, argument: object) -> Hashable:
-        """Everything in its place; what stands for constants in the kind."""
+        """Adds the variables with the labels of their places. Returns the keys of constants for the kind."""
         if type(argument) is Ref and argument in self.constants:
             return self.constants[argument]
         if type(argument) is list or (type(argument) is Ref and argument in self.model.arrays):
@@ -158,7 +158,7 @@ class _Reader:
         return Ref("")
 
     def name_constants(self, argument: object, elements: list) -> Hashable:
-        """A key that equal constants share. A named array, which many constraints may have, is looked at once."""
+        """A key that equal constants share. A named array, which many constraints may have, is visited once."""
         key = "constants", self.name(("constants", *elements))
         if type(argument) is Ref:
             self.constants[argument] = key
@@ -190,8 +190,8 @@ class _Reader:
         return elements if NAMES.isdisjoint(map(type, elements)) else list(map(self.scalar, elements))
 
     def rank(self) -> np.ndarray:
-        """The ranks of the variables: first those of the search annotation, in order, then the others; variables that
-        others define come last."""
+        """The ranks of the variables: first the variables of the search annotation, in order, then the others;
+        variables that others define come last."""
         goal = self.model.goal
         annotated = dict.fromkeys(self.mentioned(goal.annotations if goal is not None else []))
         place = {number: i for i, number in enumerate(annotated)}

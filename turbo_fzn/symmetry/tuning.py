@@ -1,4 +1,4 @@
-"""Tunable constants of the search for symmetries, and of what breaks them."""
+"""Tunable constants of the search for symmetries, and of the constraints that break them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from turbo_fzn.tuning import tunable
 
 @dataclass(slots=True)
 class Tuning:
-    """How long symmetries are looked for, and how much is stated to break them."""
+    """How long symmetries are searched for, and how many constraints break them."""
 
     # Which models.
     constraints: int = tunable(
         30_000, "constraints", "larger models are left alone: the graph takes longer than it gains", tried=(0, 3)
     )
-    arcs: int = tunable(300_000, "arcs of the graph", "likewise", tried=(0, 30))
+    arcs: int = tunable(
+        300_000, "arcs of the graph", "larger graphs are left alone: they take longer than they gain", tried=(0, 30)
+    )
 
     # The search.
     rounds: int = tunable(60, "rounds of refinement", "finer colours against time", tried=(0, 1, 2))

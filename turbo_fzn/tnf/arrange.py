@@ -63,8 +63,7 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
 
 
 def as_sums(either: Disjunctions) -> Linears:
-    """The disjunctions as sums of truths: at least one literal is true, or, with a head, no literal where the head is
-    false.
+    """The disjunctions as sums of truths: at least one literal is true, or, with a head, exactly if the head is true.
 
     A literal "v is 0" counts as -v, which is one less than its truth."""
     row = np.repeat(np.arange(either.n_clauses), np.diff(either.starts))

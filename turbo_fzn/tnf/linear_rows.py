@@ -2,20 +2,20 @@
 
 The ternary form gives each partial sum of a long sum a variable, a link. In a learner the change of one term passes
 through the tree link by link, and each step costs an entry of the trail and a reason to be explained. So trees of ADD
-and of MUL by a constant, and the comparison on top of one, become linear rows
+and of MUL by a constant, and the comparison on top of a tree, become linear rows
 
     low <= sum of coefficient * variable <= high        (RANGE)
     truth <-> sum of coefficient * variable <= high     (AT_MOST)
     truth <-> sum of coefficient * variable = high      (EQUAL)
 
-of a limited number of terms: a link with `joint_terms` or more terms below it stays a variable, a joint, and so does
-one of at most `joint_values` values. Without joints some proofs need ten times the conflicts: partial sums, above all
+of a limited number of terms: a link with `joint_terms` or more terms below it stays a variable, a joint, and so does a
+link of at most `joint_values` values. Without joints some proofs need ten times the conflicts: partial sums, especially
 counts of a few truths, are useful in learned clauses (docs/design/learning.md).
 
 A link may have bounds that its definition does not imply; they would be lost with the link. So both bounds of a link
 must follow from the variables that stay. `_justified` finds such links by a least fixpoint from these variables, so
-that no bound justifies itself; other links stay variables. The link on top of a sum may be one that no other row uses;
-its bounds become those of the linear row.
+that no bound justifies itself; other links stay variables. The link on top of a sum may be unused by other rows; its
+bounds become the bounds of the linear row.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class LinearKind(IntEnum):
 class Linears:
     """k linear rows of a TNF with n variables and m rows, and the rows that they replace.
 
-    Each linear row has a `kind` (int32), `low` and `high` (int64, ±INFINITY for none), and a `truth` variable (int32,
-    -1 for none). Row i has the terms starts[i] … starts[i + 1] (int32 [k + 1]) of `variables` and `coefficients`
-    (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave with them; `order`
-    (int32) are the absorbed rows that define these, operands first.
+    Each linear row has a `kind` (int32), `low` and `high` (int64, ±INFINITY without a limit), and a `truth` variable
+    (int32, -1 without a truth). Row i has the terms starts[i] … starts[i + 1] (int32 [k + 1]) of `variables` and
+    `coefficients` (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave
+    with them; `order` (int32) are the absorbed rows that define these, operands first.
     """
 
     kind: np.ndarray
@@ -74,10 +74,10 @@ class Linears:
 
 def linear_rows(tnf: TNF, kept: np.ndarray, most_terms: int | None = None) -> Linears:
     """The linear rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay, others may be links.
-    Joints are those of learners, or else links with `most_terms` or more terms below them."""
+    Joints are the joints for learners, or with `most_terms` the links with so many terms or more below them."""
     rows = _LinearRows(tnf)
     links = Links(rows, kept)
-    # First, since `_justified` takes as many rounds as links hang below each other.
+    # First, since `_justified` takes as many rounds as the depth of the links.
     limits = (TUNING.joint_terms, TUNING.joint_values) if most_terms is None else (most_terms, -1)
     links.keep(~_joints(rows, links, *limits))
     links.keep(_justified(rows, links))
@@ -108,7 +108,7 @@ class _LinearRows(Rows):
 
 
 def _joints(rows: _LinearRows, links: Links, most_terms: int, widest: int) -> np.ndarray:
-    """The links that must stay (bool [n]): those with `most_terms` or more terms below them, and those whose largest
+    """The links that must stay (bool [n]): links with `most_terms` or more terms below them, and links whose largest
     value is at most `widest` above the least."""
     trees = Trees(rows, links, rows.factors)
     terms = ((rows.factors != 0) & ~links.mask[rows.slots]).sum(axis=1)  # below each row, from the levels done so far
@@ -125,7 +125,7 @@ def _joints(rows: _LinearRows, links: Links, most_terms: int, widest: int) -> np
 
 
 def _justified(rows: _LinearRows, links: Links) -> np.ndarray:
-    """The links whose bounds follow from those of the variables that stay (bool [n])."""
+    """The links whose bounds follow from the bounds of the variables that stay (bool [n])."""
     tnf = rows.tnf
     known = np.zeros((tnf.n_vars, 2), bool)  # the lower bound, the upper bound
     known[~links.inner] = True
@@ -195,7 +195,7 @@ class _Sums:
         names_truth = self.rows.compares[roots[tree]] & (variables == tnf.x[roots[tree]])
         good[tree[names_truth]] = False
         renumbered = np.cumsum(good) - 1
-        order = np.lexsort((variables, np.abs(coefficients), tree))  # small ones first: propagators/linear.h
+        order = np.lexsort((variables, np.abs(coefficients), tree))  # small factors first: propagators/linear.h
         tree, variables, coefficients = tree[order], variables[order], coefficients[order]
         stay = good[tree]
         starts = np.concatenate(([0], np.cumsum(np.bincount(renumbered[tree[stay]], minlength=int(good.sum())))))
@@ -257,5 +257,5 @@ def _combine(
     constant = np.zeros(n_trees, np.int64)
     np.add.at(constant, tree[fixed], exact[fixed] * np.where(good[tree], tnf.lower[variables], 0)[fixed])
     stay = ~fixed & (exact != 0)
-    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # else the row has nothing to tighten
+    good &= np.bincount(tree[stay], minlength=n_trees) > 0  # otherwise the row has no variable to tighten
     return constant, tree[stay], variables[stay], exact[stay], good

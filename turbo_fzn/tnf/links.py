@@ -1,4 +1,4 @@
-"""Links: variables that only pass a value on, from the one row that defines them to the one row that uses them.
+"""Links: variables that only pass a value on, from the only row that defines them to the only row that uses them.
 
 Long sums, conjunctions and disjunctions are trees of ternary rows. `Links` finds the variables that are inner nodes of
 such trees for rows of a kind, and `Trees` the rows that they connect, so that a tree can become one constraint
@@ -40,7 +40,7 @@ class Links:
         count = np.bincount(rows.slots[rows.named], minlength=tnf.n_vars)
         defining = np.flatnonzero(rows.defines)[::-1]
         self.definition = np.full(tnf.n_vars, NOBODY, np.int64)
-        self.definition[tnf.x[defining]] = defining  # the first one, where there are several
+        self.definition[tnf.x[defining]] = defining  # the first row, where there are several
         self.user = np.full(tnf.n_vars, NOBODY, np.int64)
         self.slot = np.zeros(tnf.n_vars, np.int64)
         good = self.mask & ~kept & ~rows.fixed & (count <= 2)
@@ -51,7 +51,7 @@ class Links:
         variable = rows.slots[row, slot]
         self.user[variable], self.slot[variable] = row, slot
         good[variable[~rows.uses[row, slot]]] = False
-        good &= (count == 1) | (self.user != NOBODY)  # else it occurs twice in the row that defines it
+        good &= (count == 1) | (self.user != NOBODY)  # otherwise it occurs twice in its defining row
         self.keep(good)
 
     @property
@@ -99,8 +99,8 @@ class Trees:
         return np.flatnonzero(size >= 2)
 
     def numbers(self, roots: np.ndarray) -> np.ndarray:
-        """The place of each row's root in `roots` (int64 [m]), NOBODY where it is not one of them."""
-        place = np.full(len(self.root) + 1, NOBODY)  # the last entry is that of NOBODY
+        """The place of each row's root in `roots` (int64 [m]), NOBODY where it is not in `roots`."""
+        place = np.full(len(self.root) + 1, NOBODY)  # the last entry is for the index NOBODY
         place[roots] = np.arange(len(roots))
         return place[self.root]
 

@@ -1,18 +1,17 @@
-"""Octagons: bounds of the sums and differences of two variables, a reduced product with the bounds of single ones.
+"""Octagons: bounds of the sums and differences of two variables, a reduced product with the bounds of single variables.
 
-An octagon is what constraints `±x ± y <= c` leave (A. Miné, Higher-Order and Symbolic Computation 2006). Rows give such
-constraints: x = y + z bounds three differences and sums by the domains of the third variable, a comparison that is
-decided bounds a difference, and a minimum lies below its operands. Closed, they say more than rows one by one: from
-x <= y and y <= z follows x <= z, whatever the domains. What is closed speaks to the rows again: to domains, and to
-comparisons that are not decided yet.
+An octagon is the set of solutions of constraints `±x ± y <= c` (A. Miné, Higher-Order and Symbolic Computation 2006).
+Rows imply such constraints: x = y + z bounds three differences and sums by the domains of the third variable, a
+comparison that is decided bounds a difference, and a minimum lies below its operands. Their closure is stronger than
+single rows: x <= y and y <= z imply x <= z, for any domains. The closed bounds narrow domains, and decide comparisons.
 
 Each variable has two signed nodes, v at 2 i and -v at 2 i + 1, and `most[a, b]` bounds a - b from above, so 2 v is
 bounded by most[2 i, 2 i + 1]. The closure is Floyd and Warshall's, then bounds of single variables are rounded to
 integers, and pairs of them bound sums and differences: in this order the closure over the integers is complete
 (R. Bagnara, P. Hill, E. Zaffanella, HOSC 2009).
 
-Only at the root, of models with small finite domains, and of groups of at most `octagon_variables` connected ones: a
-closure takes (2 n)^3 steps. `--variant octagon` uses it; docs/measurements/journal.md has what it is worth.
+Only at the root, for models with small finite domains, and for groups of at most `octagon_variables` connected
+variables: a closure takes (2 n)^3 steps. `--variant octagon` uses it; docs/measurements/journal.md has its effect.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Bounds = tuple[np.ndarray, np.ndarray]  # lower and upper (int64 [n])
 
 
 def tightened(tnf: TNF) -> Bounds | None:
-    """The bounds of the variables after one closure and one look at the rows; None where there is no solution."""
+    """The bounds of the variables after one closure and one pass over the rows; None if there is no solution."""
     lower, upper = tnf.lower.copy(), tnf.upper.copy()
     if tnf.is_narrow():
         for rows in _groups(tnf):
@@ -69,7 +68,7 @@ def _find(leader: np.ndarray, variable: int) -> int:
 
 
 def _tighten(tnf: TNF, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
-    """Closes the octagon of the rows, and tightens the bounds by it. False where there is no solution."""
+    """Closes the octagon of the rows, and tightens the bounds by it. Returns False if there is no solution."""
     compares = np.isin(tnf.op[rows], (EQ, LEQ))
     members = np.unique(np.concatenate((tnf.y[rows], tnf.z[rows], tnf.x[rows][~compares])))
     members = members[lower[members] < upper[members]]
@@ -87,7 +86,7 @@ def _tighten(tnf: TNF, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 
 
 def _stated(tnf: TNF, rows: np.ndarray, members: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """What domains and rows say of these variables (int64 [2 k, 2 k])."""
+    """The octagonal bounds that domains and rows imply for these variables (int64 [2 k, 2 k])."""
     most = np.full((2 * len(members), 2 * len(members)), FREE)
     np.fill_diagonal(most, 0)
     place = np.full(tnf.n_vars, -1)
@@ -125,13 +124,13 @@ def _stated(tnf: TNF, rows: np.ndarray, members: np.ndarray, lower: np.ndarray, 
 
 
 def close(most: np.ndarray) -> bool:
-    """Closes a matrix of integer bounds (int64 [2 n, 2 n]), of which each is there twice, as of a - b and of -b - -a.
-    False where there is no solution."""
+    """Closes a matrix of integer bounds (int64 [2 n, 2 n]), each of which it contains twice, for a - b and for -b - -a.
+    Returns False if there is no solution."""
     for middle in range(len(most)):
         np.minimum(most, most[:, middle, None] + most[None, middle, :], out=most)
     nodes = np.arange(len(most))
     opposite = nodes ^ 1
-    alone = most[nodes, opposite] // 2  # of 2 v, rounded to an integer v
+    alone = most[nodes, opposite] // 2  # bounds of 2 v, rounded to an integer v
     if np.any(most[nodes, nodes] < 0) or np.any(alone + alone[opposite] < 0):
         return False
     most[nodes, opposite] = 2 * alone
@@ -152,7 +151,7 @@ def _look_at(
         if at_y >= 0 and at_z >= 0:
             _narrow(x, -int(most[at_y ^ 1, at_z]), int(most[at_y, at_z ^ 1]), lower, upper)
     elif op in (EQ, LEQ) and at_y >= 0 and at_z >= 0:
-        greatest, least = int(most[at_y, at_z]), -int(most[at_z, at_y])  # of y - z
+        greatest, least = int(most[at_y, at_z]), -int(most[at_z, at_y])  # bounds of y - z
         is_true = greatest <= 0 and (op == LEQ or least >= 0)
         is_false = least > 0 or (op == EQ and greatest < 0)
         _narrow(x, int(is_true), int(not is_false), lower, upper)

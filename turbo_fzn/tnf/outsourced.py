@@ -1,8 +1,8 @@
-"""What a learner with wide rows (wide.py) can do without: the rows by which other engines see the same constraint.
+"""The rows that a learner with wide rows (wide.py) can omit: the rows that state the same constraint for other engines.
 
-Inner variables of such a constraint are named by its own rows alone. With all arguments fixed the wide row says whether
-the constraint holds, and if it holds, the rows give each inner variable its value. So rows and variables may leave
-together, wherever each variable that leaves is defined by a row. A row that gives another variable its value stays.
+Inner variables of such a constraint are named by its own rows alone. With all arguments fixed the wide row decides
+whether the constraint holds, and if it holds, the rows define the value of each inner variable. So rows and variables
+may leave together, wherever each variable that leaves is defined by a row. A row that defines another variable stays.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Rows
 
-TOTAL = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT)  # have a result whatever the operands are
+TOTAL = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT)  # operators with a result for all operands
 
 
 @dataclass(frozen=True)
 class Outsourced:
     """For a TNF with n variables and m rows: the `absorbed` rows (bool [m]), the `links` that leave with them (bool
-    [n]), and of these rows those that define links, operands first (int32)."""
+    [n]), and the absorbed rows that define links, operands first (int32)."""
 
     absorbed: np.ndarray
     links: np.ndarray
@@ -49,7 +49,7 @@ def outsourced(tnf: TNF, kept: np.ndarray) -> Outsourced:
 
 
 def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """The first row that has gone and defines the link, for each link (int64 [n], or NOBODY)."""
+    """The first absorbed row that defines the link, for each link (int64 [n], or NOBODY)."""
     definition = np.full(len(links), NOBODY)
     defining = np.flatnonzero(gone & rows.defines & links[rows.tnf.x])[::-1]
     definition[rows.tnf.x[defining]] = defining
@@ -57,7 +57,8 @@ def _definitions(rows: Rows, gone: np.ndarray, links: np.ndarray) -> np.ndarray:
 
 
 def _ranks(rows: Rows, definition: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """How many definitions follow one another up to each link (int64 [n]); NOBODY where that is never said."""
+    """The length of the longest chain of definitions up to each link (int64 [n]); NOBODY where there is no such
+    chain."""
     rank = np.where(links, NOBODY, 0)
     open_links = np.flatnonzero(links & (definition != NOBODY))
     for step in range(1, len(open_links) + 1):

@@ -1,4 +1,4 @@
-"""The values of a model's variables, from those of the model that the simplifier has made of it."""
+"""The values of a model's variables, from the values of the simplified model's variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Reconstruction:
 
     `representative` is the variable that stands for the class of each original variable; the other fields are by
     representative. `position` is its simplified variable, or -1: then `value` is its constant, unless a removed
-    definition computes it. `removed` are these definitions in the order of their removal; each depends only on
+    definition computes it. `removed` contains these definitions in the order of their removal; each depends only on
     variables that were removed later or not at all.
     """
 
@@ -42,11 +42,11 @@ class Reconstruction:
 
 
 def of_itself(tnf: TNF) -> Reconstruction:
-    """That of a model which has not been simplified."""
+    """The reconstruction of a model that has not been simplified."""
     identity = np.arange(tnf.n_vars)
     return Reconstruction(tnf.n_vars, identity, identity, np.zeros(tnf.n_vars, np.int64), [], tnf.tables)
 
 
 def moved(back: Reconstruction, number: np.ndarray) -> Reconstruction:
-    """The reconstruction where the simplified variables have got new numbers (int64 [n])."""
+    """The reconstruction after the simplified variables got new numbers (int64 [n])."""
     return replace(back, position=np.where(back.position >= 0, number[back.position], -1))

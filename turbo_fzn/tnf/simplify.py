@@ -12,7 +12,7 @@ Lowering simplifies single constraints as it reads them; here whole columns of t
 * then probing (as a callback, run/presolve.py) finds more bounds and aliases, and the rules are applied again.
 
 A row is removed only if *every* assignment within the bounds satisfies it, or if its result is free. The Reconstruction
-keeps what is removed, and gives every original variable its value in a solution of the small model.
+keeps the removed definitions, and computes the value of every original variable from a solution of the small model.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Contradiction(Exception):
 
 @dataclass
 class Simplified:
-    """The smaller model, and the reconstruction of the original's values."""
+    """The smaller model, and the reconstruction of the original values."""
 
     tnf: TNF
     reconstruction: Reconstruction
@@ -65,7 +65,7 @@ def simplify(
 
 
 class _Simplifier:
-    """The model between passes. Variables keep their numbers until `finish`; three constants are added behind them."""
+    """The model between passes. Variables keep their numbers until `finish`; three constants are added after them."""
 
     def __init__(self, tnf: TNF, observer: Observer | None = None):
         self.original = tnf
@@ -122,7 +122,7 @@ class _Simplifier:
         return tnf
 
     def reduce(self) -> bool:
-        """Applies every rule once. Returns whether one of them changed something."""
+        """Applies every rule once. Returns whether a rule has changed the model."""
         before = len(self.rows.op)
         rewritten = self.fold()
         self.report("fold")
@@ -194,7 +194,7 @@ class _Simplifier:
         self.rows = Rows(rows.op, x, np.where(swap, z, y), np.where(swap, y, z))
 
     def floats_among(self, kept: np.ndarray) -> Floats | None:
-        """The real ones of the variables that are `kept` (bool): a class with a real variable is real."""
+        """The real variables among the variables that are `kept` (bool): a class with a real variable is real."""
         floats = self.original.floats
         if floats is None:
             return None
@@ -210,8 +210,8 @@ class _Simplifier:
     # Rules
 
     def fold(self) -> bool:
-        """Removes the rows whose result is a constant or an operand, and normalises the others. Returns whether it
-        changed something."""
+        """Removes the rows whose result is a constant or an operand, and normalises the others. Returns whether it has
+        changed a row."""
         self.rename()
         rows = self.rows
         view = columns.View(rows, self.lower, self.upper, self.tables)
@@ -252,7 +252,7 @@ class _Simplifier:
 
     def double_negations(self, view: columns.View) -> np.ndarray:
         """Sets `negated` (x -> y for the rows x = not y, else -1). Returns the rows (bool) that negate a negation which
-        is not itself such a row."""
+        is no such row."""
         rows = view.rows
         negation, operand = view.negations()
         self.negated = np.full(len(self.lower), -1)
@@ -287,8 +287,8 @@ class _Simplifier:
         """Replaces negations in clauses of two literals: "not a or b" is a <= b, and so on. Changes columns in place.
 
         A clause is [signs of y and z, as literals]: MAX = 1 has both positive, LEQ = 1 has y negative, MIN = 0 both
-        negative. Each literal that is a negation is replaced by what it negates, and the sign changes. A variable that
-        only some constraints name comes into no row of others.
+        negative. Each literal that is a negation is replaced by its operand, and the sign changes. An inner variable of
+        some constraints is not put into rows of others.
         """
         true, false = (view.lx == 1), (view.ux == 0)
         clause = rows & ((((op == MAX) | (op == LEQ)) & true) | ((op == MIN) & false))
@@ -330,7 +330,7 @@ class _Simplifier:
         self.rename()
 
     def remove_dead_rows(self) -> None:
-        """Removes definitions whose result occurs nowhere else, until there are none."""
+        """Removes definitions whose result occurs nowhere else, to a fixpoint."""
         mentioned = np.zeros(len(self.lower), dtype=bool)
         mentioned[self.representative[self.mentioned]] = True
         while True:

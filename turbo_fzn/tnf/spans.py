@@ -1,16 +1,17 @@
-"""Lower bounds from things that exclude each other in pairs, such as the tasks of one machine.
+"""Lower bounds from things that exclude each other in pairs, such as the tasks of a machine.
 
-For two tasks on a machine, or two boxes that overlap in all directions but one, one ends before the other begins:
+Of two tasks on a machine, or two boxes that overlap in all directions but one, the first or the second ends before the
+other begins:
 
     p + h <= q  or  q + k <= p.
 
-In a set of things where this holds for any two, they stand in a sequence, each at least h behind the one before it, so
-the last begins at least the sum of the other h behind the first. This bounds a variable s with `s >= p - q + c` for all
-pairs, and one with `s >= p + c` for all things: for one machine with heads, lengths and tails this is the bound of
-Carlier 1982, by the preemptive schedule of Jackson 1955. No row and no pair of rows implies it; propagation and
-learning find it only by trying all orders.
+In a set of things where this holds for any two, they form a sequence, in which each begins at least h after its
+predecessor, so the last begins at least the sum of the other h after the first. This bounds a variable s with `s >= p -
+q + c` for all pairs, and a variable s with `s >= p + c` for all things: for one machine with heads, lengths and tails
+this is the bound of Carlier 1982, by the preemptive schedule of Jackson 1955. No row and no pair of rows implies it;
+propagation and learning find it only by trying all orders.
 
-The best set is a heaviest clique; any clique gives a valid bound, so a greedy one is used.
+The best set is a heaviest clique; any clique gives a valid bound, so a greedily found clique is used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ADD, LEQ, MAX, MIN
 from turbo_fzn.tnf.tuning import TUNING
 
-UNKNOWN = -(2**60)  # format: an unknown distance; known ones are above -2**50
+UNKNOWN = -(2**60)  # format: an unknown distance; known distances are above -2**50
 
 
 Column = np.ndarray
@@ -76,8 +77,8 @@ class _Spans:
     # Pairs
 
     def pairs(self) -> tuple[Column, Column, Column, Column]:
-        """(p, q, h, k) for all pairs with p + h <= q or q + k <= p. The left side of one comparison is the end of the
-        thing that begins on the right side of the other."""
+        """(p, q, h, k) for all pairs with p + h <= q or q + k <= p. The left side of each comparison is the end of the
+        thing that begins on the right side of the other comparison."""
         one, other = self.alternatives()
         forward, backward = self.length(one.left, other.right), self.length(other.left, one.right)
         p, q = self.base[other.right], self.base[one.right]
@@ -133,7 +134,7 @@ class _Spans:
         return Comparisons(np.where(true, y, z), np.where(true, 0, 1), np.where(true, z, y))
 
     def length(self, end: Column, start: Column) -> Column:
-        """A lower bound of end - start, UNKNOWN for none."""
+        """A lower bound of end - start, or UNKNOWN."""
         more, end, start = self.offset[end] - self.offset[start], self.base[end], self.base[start]
         found = np.where(end == start, more, UNKNOWN)
         for part, rest in ((self.first, self.second), (self.second, self.first)):
@@ -203,7 +204,7 @@ class _Spans:
         c, p, q = gap - self.place[p] + self.place[q], self.number[p], self.number[q]
         fits = (p >= 0) & (q >= 0)
         key = p * len(self.things) + q
-        fits &= np.searchsorted(self.keys, key) < np.searchsorted(self.keys, key, "right")  # it is among them
+        fits &= np.searchsorted(self.keys, key) < np.searchsorted(self.keys, key, "right")  # the pair is in `keys`
         return s[fits], p[fits], q[fits], c[fits]
 
     def ends(self) -> Iterator[tuple[int, int]]:
@@ -217,7 +218,7 @@ class _Spans:
                 yield s, max(end)
 
     def tails(self) -> Iterator[tuple[int, Column, Column]]:
-        """(s, things p, c) with s >= p + c; also over paths of such steps where no variable is behind s."""
+        """(s, things p, c) with s >= p + c; also over paths of such steps if no variable depends on s."""
         paths = _Paths(self.differences(), len(self.lower))
         done = np.zeros(len(self.lower), bool)
         for end in paths.last(self.lower):
@@ -228,7 +229,7 @@ class _Spans:
         p, c, s = paths.arcs
         near = (self.number[p] >= 0) & ~done[s]
         p, c, s = self.number[p[near]], c[near], s[near]
-        order = np.argsort(c, kind="stable")  # so that the greatest of several is the last one
+        order = np.argsort(c, kind="stable")  # so that the greatest of several is the last
         yield from groups(s[order], p[order], c[order])
 
     def differences(self) -> Comparisons:
@@ -299,7 +300,7 @@ class _Paths:
         self.left = TUNING.path_arcs
 
     def last(self, lower: Column) -> list[int]:
-        """Variables that no other is behind, at most `last_variables`, the latest first."""
+        """Variables on which no other depends, at most `last_variables`, the latest first."""
         last = np.flatnonzero(self.is_last)
         return last[np.argsort(-lower[last], kind="stable")[: TUNING.last_variables]].tolist()
 

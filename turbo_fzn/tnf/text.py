@@ -89,7 +89,7 @@ def write(tnf: TNF, file: TextIO) -> None:
 
 
 def members(strategy: Strategy) -> Iterator[str]:
-    """The words for the variables of a strategy."""
+    """The text of the variables of a strategy."""
     for place, (variable, measured) in enumerate(zip(strategy.variables.tolist(), strategy.measured.tolist())):
         pairs = strategy.gaps[place].tolist() if strategy.gaps is not None else []
         holes = ",".join(f"{below}>{above}" for below, above in pairs)
@@ -111,7 +111,7 @@ def _show_bound(bound: int) -> str:
 
 
 def read(path: str | Path) -> TNF:
-    """The TNF in a file. Raises UsageError when it cannot be read, ModelError with the line when it is no TNF."""
+    """The TNF in a file. Raises UsageError if it cannot be read, ModelError with the line if it is no TNF."""
     return _TnfReader(str(path)).read(read_text(str(path)))
 
 
@@ -258,7 +258,7 @@ def _read_number(word: str) -> int:
 
 
 def _read_member(word: str) -> tuple[int, int, np.ndarray]:
-    """(variable, measured variable, gaps int64 [k, 2] in the domain of the measured one) of a strategy's word."""
+    """(variable, measured variable, gaps int64 [k, 2] in the domain of the measured variable) of a strategy's word."""
     variable, _, rest = word.partition(":")
     measured, _, holes = rest.partition(":")
     pairs = [_read_gap(gap) for gap in holes.split(",")] if holes else []

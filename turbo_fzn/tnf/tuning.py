@@ -34,7 +34,7 @@ class Tuning:
     joint_values: int = tunable(
         16,
         "values above the least",
-        "likewise, of partial sums of few values: counts of truths",
+        "links of at most so many values stay variables: counts of truths",
         tried=(0, 1, NEVER),
         measured="docs/measurements/learning.md: joints",
     )

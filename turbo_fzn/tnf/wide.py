@@ -1,14 +1,14 @@
-"""Wide rows: constraints that reason as a whole, beside the ternary rows that say the same.
+"""Wide rows: constraints that propagate as a whole, beside the ternary rows that state the same.
 
-The ternary rows decide what a solution is. A wide row sees all arguments of a constraint at once. Every solution
-satisfies it, so an engine may run it or leave it out; learners run it. All of a kind is its header in
-kernels/learn/propagators/ (wide.h there says what it has to have) and its row in KINDS.
+The ternary rows define the solutions. A wide row propagates all arguments of a constraint at once. Every solution
+satisfies it, so an engine may run it or leave it out; learners run it. A kind consists of its header in
+kernels/learn/propagators/ (wide.h there describes its contents) and its row in KINDS.
 
-The ternary rows of a constraint over hundreds of tasks are millions, with which no engine gets anywhere. Then the wide
-row stands `alone`, and the model is one for learners only (run/policy.py).
+A constraint over hundreds of tasks would have millions of ternary rows, too many for every engine. Then the wide row
+stands `alone`, and only learners can search the model (run/policy.py).
 
-The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they say how a wide row comes
-true, and nothing else. A learner that has the wide row does without them (outsourced.py).
+The rows of a constraint may have variables that no other constraint names (`TNF.inner`): they only describe how the
+constraint holds. A learner that has the wide row omits them (outsourced.py).
 
 | kind          | head            | groups               | relation                                                   |
 |---------------|-----------------|----------------------|------------------------------------------------------------|
@@ -20,8 +20,8 @@ true, and nothing else. A learner that has the wide row does without them (outso
 | CIRCUIT       | (n)             | (truth, from, to)    | edges that are true and no loops are one cycle             |
 | REACHABLE     | (n, root)       | (truth, from, to)    | nodes that are in are reached over true edges              |
 
-The nodes of a graph are 0..n-1; n, root, `from` and `to` are constants. Of the edges of a CIRCUIT from a node exactly
-one is true, and so of those to it: other rows say so. A node whose loop is true is left out.
+The nodes of a graph are 0..n-1; n, root, `from` and `to` are constants. Exactly one of the edges of a CIRCUIT from a
+node is true, and exactly one of the edges to it: other rows state this. A node whose loop is true is left out.
 
 The first n groups of a REACHABLE are (truth, i, i) for each node i in order, whose truth is that it is in. Nodes are
 reached over nodes that are in, from the root, or from each other where the root is -1 and edges have no direction.
@@ -51,7 +51,7 @@ class WideKind(IntEnum):
 @dataclass(frozen=True)
 class Wide:
     """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind.
-    `alone`: no ternary rows say the same."""
+    `alone`: no ternary rows state the same."""
 
     kind: WideKind
     head: np.ndarray
@@ -64,7 +64,7 @@ class Wide:
         return np.concatenate((self.head, self.groups.reshape(-1)))
 
     def holds(self, values: np.ndarray) -> bool:
-        """Whether it is true of these values (int64 [n]) of all variables of the model."""
+        """Whether it holds for these values (int64 [n]) of all variables of the model."""
         return KINDS[self.kind].holds(values[self.head].tolist(), values[self.groups].tolist())
 
 
@@ -119,8 +119,8 @@ BOTH = (LOWER, UPPER)
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about a kind: its relation of head and groups; and for each place in a head and in a group the ends of
-    a variable that wake the row when they move."""
+    """The facts about a kind: its relation of head and groups; and for each place in a head and in a group the bounds
+    of a variable that wake the row when they change."""
 
     holds: Callable[[list[int], list[list[int]]], bool]
     head_wakes: tuple[tuple[int, ...], ...]

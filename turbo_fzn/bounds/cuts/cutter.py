@@ -132,7 +132,7 @@ class Cutter:
         self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
     ) -> Iterator[Cut]:
         """The deepest cut from entries x + slacks <= b over the divisors, if there is a cut."""
-        factors, distances = [], []  # of columns, counted from the nearer bound, and of slacks
+        factors, distances = [], []  # columns counted from the nearer bound, then slacks
         for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
             if abs(end) >= INFINITY:
@@ -160,6 +160,7 @@ class Cutter:
         return sorted(found - {1}, reverse=True)[: TUNING.divisors]
 
     def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
+        """The cut from entries x + slacks <= b by the divisor d; None if `finish` rejects it."""
         r = b % d
         scale, side = d - r, b // d * (d - r)
         cut: dict[int, int] = {}
@@ -180,6 +181,7 @@ class Cutter:
         return self.finish({column: value for column, value in cut.items() if value}, side)
 
     def finish(self, entries: dict[int, int], side: int) -> Cut | None:
+        """The cut divided by the gcd of its entries; None if it is too long, too large, or hardly violated."""
         if not entries or len(entries) > TUNING.entries:
             return None
         divisor = gcd(*entries.values())

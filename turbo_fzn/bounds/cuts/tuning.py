@@ -33,17 +33,17 @@ class Tuning:
     )
     divisors: int = tunable(6, "divisors tried for each row", "stronger cuts against time", tried=(1, 2))
     fractional: float = tunable(
-        1e-4, "distance from an integer", "a value so near to an integer is none to cut off", tried=(0.3,)
+        1e-4, "distance from an integer", "a value so near to an integer is not cut off", tried=(0.3,)
     )
     parallel: float = tunable(
-        0.9, "the cosine of two cuts", "of two more parallel ones one is enough", tried=(0.1, 2.0)
+        0.9, "the cosine of two cuts", "of two cuts that are more parallel, one suffices", tried=(0.1, 2.0)
     )
 
     # Zero-half cuts.
     half_rows: int = tunable(1500, "rows that are combined", "cuts that are found against time", tried=(1, 4))
-    half_sums: int = tunable(30, "sums that are kept", "likewise", tried=(1, 4))
+    half_sums: int = tunable(30, "sums that are kept", "cuts that are found against time", tried=(1, 4))
     half_additions: int = tunable(
-        20_000, "additions of an elimination", "likewise, a hundredth of a millisecond each", tried=(0, 3)
+        20_000, "additions of an elimination", "cuts that are found against time: 0.01 ms each", tried=(0, 3)
     )
     half_loss: float = tunable(
         0.95,

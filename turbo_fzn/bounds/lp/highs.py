@@ -27,6 +27,8 @@ TIGHT = 1e-10  # format: the smallest tolerance that HiGHS accepts
 
 
 class Outcome(Enum):
+    """The outcome of a program; UNFINISHED includes interrupted and failed runs."""
+
     OPTIMAL = 1
     INFEASIBLE = 2
     UNFINISHED = 3
@@ -48,7 +50,7 @@ class _Meter:
     def __init__(self, is_over: Callable[[], bool], account: Callable[[float], None] | None = None):
         self.is_over, self.account = is_over, account
         self.unit = 0.0  # seconds of an iteration
-        self.iterations = 0  # of the current program, passed to `account`
+        self.iterations = 0  # iterations of this program, passed to `account`
         self.fault: Exception | None = None  # raised by `account` or `is_over`
 
     def begin(self, entries: int) -> None:

@@ -135,7 +135,7 @@ class RelaxationBuilder:
         self.truths: dict[int, tuple[int, int]] = {}
         self.choices: dict[int, Meaning] = {}
         self.separators: list[Separator] = []
-        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # of short sums, as of `imply`
+        self.implications: list[tuple[Affine, list[tuple[int, Affine]], int, int]] = []  # `imply` of short sums
 
     def choice(self, meaning: Meaning) -> Affine:
         """A new 0-1 column whose value in a solution is `meaning` of the solution's values."""
@@ -161,6 +161,7 @@ class RelaxationBuilder:
         return self.activity(entries, constant)
 
     def activity(self, entries: dict[int, int], constant: int = 0) -> tuple[int, int]:
+        """The least and the greatest value of constant + sum of entries, ±INFINITY where it is unbounded."""
         low = high = constant
         for column, value in entries.items():
             ends = (self.lower[column], self.upper[column]) if value > 0 else (self.upper[column], self.lower[column])

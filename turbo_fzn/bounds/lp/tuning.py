@@ -34,7 +34,7 @@ class Tuning:
     entry_seconds: float = tunable(
         3e-9,
         "seconds for each entry of the rows",
-        "likewise",
+        "an estimate, of an iteration of the simplex method",
         kept=METHOD,
     )
     coefficient: int = tunable(
@@ -43,7 +43,9 @@ class Tuning:
         "products with a multiplier fit into 64 bits; rows beyond this are left out",
         tried=(2, 100),
     )
-    side: int = tunable(2**52, "the magnitude of a side", "likewise", tried=(10, 1000))
+    side: int = tunable(
+        2**52, "the magnitude of a side", "exact as a double; rows beyond this are left out", tried=(10, 1000)
+    )
     short_terms: int = tunable(
         3, "terms of a sum", "implications of short sums are kept, for the loads of tours", tried=(0, 1)
     )

@@ -24,7 +24,7 @@ from turbo_fzn.tnf.language import FLOAT_MUL, TNF
 
 LARGEST_ERROR = Fraction(1, 2)
 
-Ends = tuple[Fraction | None, Fraction | None]  # of an interval; None for no bound
+Ends = tuple[Fraction | None, Fraction | None]  # the ends of an interval; None without a bound
 Store = tuple[np.ndarray, np.ndarray]  # the bounds (int64 [n] each) of all variables
 
 
@@ -139,6 +139,7 @@ class Elimination:
         return [v for v in self.rows[place].entries if v in self.unknown]
 
     def note(self, place: int) -> None:
+        """Records the unknowns of the row at a place, and queues the row if it can be solved for one of them."""
         unknowns = self.unknowns_of(place)
         for v in unknowns:
             self.places[v].add(place)

@@ -100,6 +100,7 @@ class Envelopes:
         self.ends = np.full((6, len(self.operators)), np.nan)
 
     def rows(self, box: Box) -> list[Row]:
+        """The rows of all operators in the box; only operators whose bounds have changed are computed again."""
         ends = np.concatenate((box.lower[self.names], box.upper[self.names]))
         for at in np.flatnonzero(np.any(ends != self.ends, axis=0)).tolist():
             op, x, y, z = self.operators[at]
@@ -121,6 +122,7 @@ def numbers_of(ends: np.ndarray, real: np.ndarray) -> np.ndarray:
 
 
 def row(terms: Iterable[tuple[Exact, Term]], low: Exact | None = None, high: Exact | None = None) -> Row:
+    """The row low <= sum of value * term <= high, with constant terms moved to the sides."""
     entries: dict[int, Exact] = {}
     constant: Exact = 0
     for value, term in terms:
@@ -157,6 +159,7 @@ def _float_mul(box: Box, *names: int) -> Iterable[Row]:
 
 
 def product(x: Term, y: Term, z: Term) -> Iterable[Row]:
+    """The rows of x = y z: a plane for a fixed factor, else the McCormick envelope if both factors are bounded."""
     for factor, other in ((y, z), (z, y)):
         if factor.value is not None:
             return [row([(1, x), (-factor.value, other)], 0, 0)]
@@ -205,6 +208,7 @@ def equality(x: Term, y: Term, z: Term) -> Iterable[Row]:
 
 
 def least(box: Box, *names: int) -> Iterable[Row]:
+    """The rows of x = min(y, z)."""
     x, y, z = box.terms(*names)
     for operand in (y, z):
         yield row([(1, x), (-1, operand)], high=0)
@@ -213,6 +217,7 @@ def least(box: Box, *names: int) -> Iterable[Row]:
 
 
 def greatest(box: Box, *names: int) -> Iterable[Row]:
+    """The rows of x = max(y, z)."""
     x, y, z = box.terms(*names)
     for operand in (y, z):
         yield row([(1, x), (-1, operand)], low=0)

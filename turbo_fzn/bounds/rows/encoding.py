@@ -30,7 +30,7 @@ class Encoding:
         self.builder = builder
         self.domain = domain
         self.literals: dict[int, dict[int, Affine]] = {}
-        self.values: dict[int, list[int]] = {}  # of the columns with truths of all values
+        self.values: dict[int, list[int]] = {}  # the values of columns whose values all have truths
         self.images: dict[int, Affine] = {}  # a column as an affine function of another
 
     def source(self, x: Affine) -> Affine:
@@ -121,6 +121,7 @@ class Encoding:
         return self.builder.lower[column] > -INFINITY and self.builder.upper[column] < INFINITY
 
     def tie_all(self, column: int) -> None:
+        """Adds the two equations of a column whose values all have truths, unless it is Boolean."""
         if self.is_boolean(column):
             return
         own = Affine(column, 1, 0)

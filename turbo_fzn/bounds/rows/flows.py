@@ -27,6 +27,7 @@ from turbo_fzn.read.model import Ref
 
 
 def table(m: Linearizer, x: Any, n_rows: Any, cells: Any) -> None:
+    """Adds a column for each row of the table that the domains allow, and ties the terms to these columns."""
     terms = m.array(x)
     if not terms:
         return None

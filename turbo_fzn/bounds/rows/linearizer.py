@@ -61,8 +61,8 @@ class Linearizer:
         self.conflicts = Conflicts()
         self.differences: dict[tuple[int, int, int], tuple[Affine, Affine]] = {}
         self.distinct: list[list[Affine]] = []  # terms that all differ
-        self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # of each column, of each limit: truths of "at most"
-        self.relations: dict[tuple[str, int], Relation] = {}  # of tables, by name and width
+        self.thresholds: dict[int, dict[int, list[Affine]]] = {}  # by column and limit: truths of "at most"
+        self.relations: dict[tuple[str, int], Relation] = {}  # the relations of tables by name and width
         self.late: list[Callable[[], None]] = []  # adds rows that depend on which values have truths
         # Of each column: its terms in hulls of tables and paths, with the 0-1 columns that give a term each value.
         self.hulls: dict[int, list[tuple[Affine, list[tuple[int, Affine]]]]] = {}
@@ -107,6 +107,7 @@ class Linearizer:
         return Affine(-1, 0, int(expression))  # type: ignore[call-overload]
 
     def new_term(self, name: str) -> Affine:
+        """The term of a name, with a new column if it has none yet; a constant for parameters and fixed variables."""
         number = self.numbers.get(name)
         if number is None:
             return Affine(-1, 0, int(self.model.parameters[name]))  # type: ignore[call-overload]
@@ -117,6 +118,7 @@ class Linearizer:
         return self.columns[number]
 
     def array(self, expression: object) -> list[Affine]:
+        """The terms of an array, which is given by name or as a list."""
         if type(expression) is Ref:
             if expression not in self.arrays:
                 self.arrays[expression] = list(map(self.term, self.model.arrays[expression].elements))

@@ -21,7 +21,7 @@ class Tuning:
 
     # Columns for values.
     encoded_values: int = tunable(
-        600, "values of a variable", "a column for each value sees more, and is many columns", tried=(0, 2, 5)
+        600, "values of a variable", "a tighter relaxation against a column for each value", tried=(0, 2, 5)
     )
     values_per_literal: int = tunable(
         3,
@@ -53,7 +53,7 @@ class Tuning:
     index_variables: int = tunable(
         4,
         "variables of an equation that makes an index",
-        "arrays of three dimensions are seen, and no more",
+        "indices of arrays of at most three dimensions are found",
         tried=(0, 1),
     )
     index_values: int = tunable(
@@ -100,7 +100,7 @@ class Tuning:
     # Tours and loads.
     tour_nodes: int = tunable(250, "nodes of a tour", "subtours by a column for each arc against time", tried=(0, 2, 3))
     load_seeds: int = tunable(64, "sets that are grown at a time", "cuts that are found against time", tried=(1,))
-    load_steps: int = tunable(64, "nodes of a set that is grown", "likewise", tried=(1, 2))
+    load_steps: int = tunable(64, "nodes of a set that is grown", "cuts that are found against time", tried=(1, 2))
     load_cuts: int = tunable(20, "cuts of a point", "a tighter relaxation against a larger one", tried=(1,))
     load: int = tunable(
         2**40,

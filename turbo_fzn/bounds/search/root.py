@@ -63,6 +63,7 @@ class Root:
         return box
 
     def prove(self, answer: Answer) -> None:
+        """Publishes the bound that the answer's duals prove, or NO_SOLUTION if its ray proves that there is none."""
         is_whole = len(answer.duals) == len(self.rows)
         if answer.outcome is Outcome.INFEASIBLE:
             refuted = is_whole and refute(self.certifier, answer.duals, self.lower, self.upper) is not None
@@ -88,6 +89,7 @@ class Root:
             self.publish(self.relaxation.round_up(end))
 
     def fix(self, certificate: Certificate) -> None:
+        """Narrows the bounds of the columns by reduced-cost fixing, if a solution is known."""
         best = self.listener.best
         if best < NO_SOLUTION:
             columns, lows, highs = fix(certificate, best - 1, self.lower, self.upper)
@@ -127,6 +129,7 @@ class Root:
             self.replace(rows)
 
     def cut_in_rounds(self, goal: int, deep: bool) -> None:
+        """Adds cuts until no round helps; after `trial_rounds` ends if less than half of the way to `goal` is done."""
         began, idle = self.listener.now(), 0
         answer = self.settle()
         first = self.value

@@ -129,6 +129,7 @@ class Tree:
         return bound >= self.listener.best
 
     def box(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper), int64 [n] each: the bounds of the root with the changes of a node."""
         lower, upper = self.lower.copy(), self.upper.copy()
         for columns, lows, highs in node.changes:
             lower[columns] = np.maximum(lower[columns], lows)

@@ -16,8 +16,10 @@ class Tuning:
 
     # Probing.
     root_probes: int = tunable(2000, "probes", "implied bounds against time", tried=(0, 1, 5))
-    root_probe_work: int = tunable(10**7, "columns looked at, in all probes", "likewise", tried=(0, 100))
-    root_probing_seconds: float = tunable(1.0, "seconds of work", "likewise", tried=(0.0,))
+    root_probe_work: int = tunable(
+        10**7, "columns visited by all probes", "implied bounds against time", tried=(0, 100)
+    )
+    root_probing_seconds: float = tunable(1.0, "seconds of work", "implied bounds against time", tried=(0.0,))
     implied_bounds: int = tunable(
         2 * 10**6, "implied bounds that are kept", "cuts by them against memory", tried=(0, 5)
     )
@@ -34,8 +36,8 @@ class Tuning:
 
     # Cuts of the root.
     root_rounds: int = tunable(50, "rounds", "a better bound before the tree begins against time", tried=(0, 1, 3))
-    root_cuts: int = tunable(80, "cuts of a round", "likewise", tried=(1,))
-    tableau_rows: int = tunable(80, "rows of the tableau in a round", "likewise", tried=(1,))
+    root_cuts: int = tunable(80, "cuts of a round", "a better bound of a round against time", tried=(1,))
+    tableau_rows: int = tunable(80, "rows of the tableau in a round", "more cuts against time", tried=(1,))
     idle_rounds: int = tunable(4, "rounds without a gain", "after these cutting ends", tried=(1,))
     round_gain: float = tunable(
         0.005, "part of the gain of all rounds", "a round that gains less is idle", tried=(0.5,)
@@ -52,7 +54,7 @@ class Tuning:
     closed_part: float = tunable(
         0.05,
         "part of the gap",
-        "cuts by probing that close less leave again, since a tree has to carry them",
+        "cuts by probing that close less are dropped, since every node would pay for them",
         tried=(0.0, 2.0),
     )
     trial_rounds: int = tunable(
@@ -67,7 +69,9 @@ class Tuning:
         "an estimate, of a round of cuts",
         kept=ESTIMATE,
     )
-    row_estimate_seconds: float = tunable(2e-5, "seconds for each row", "likewise", kept=ESTIMATE)
+    row_estimate_seconds: float = tunable(
+        2e-5, "seconds for each row", "an estimate, of a round of cuts", kept=ESTIMATE
+    )
     half_estimate_seconds: float = tunable(
         1e-4,
         "seconds for each row",
@@ -78,17 +82,19 @@ class Tuning:
     # Branch and bound.
     tree_bytes: int = tunable(2**28, "bytes of open nodes", "the tree against memory", tried=(1, 1000))
     node_rounds: int = tunable(
-        4, "linear programs of a node, with cuts", "those of the last round help its children only", tried=(1, 2)
+        4, "linear programs of a node, with cuts", "cuts of the last round help its children only", tried=(1, 2)
     )
     tree_cuts: int = tunable(2000, "cuts of the whole tree", "a tighter relaxation against slower nodes", tried=(0, 1))
-    node_cuts: int = tunable(20, "cuts of a round of a node", "likewise", tried=(1,))
+    node_cuts: int = tunable(20, "cuts of a round of a node", "a tighter relaxation against slower nodes", tried=(1,))
     branch_probes: int = tunable(
         8, "columns probed in a node", "a better choice of the column to divide against time", tried=(1, 2)
     )
     reliable: int = tunable(
-        2, "gains of a column on each side", "so many are known, and it is probed no more", tried=(0, NEVER)
+        2, "gains of a column on each side", "a column with so many gains is not probed again", tried=(0, NEVER)
     )
-    branch_iterations: int = tunable(100, "iterations of a probe", "likewise", tried=(0, 1))
+    branch_iterations: int = tunable(
+        100, "iterations of a probe", "a better choice of the column against time", tried=(0, 1)
+    )
     branch_probe_seconds: float = tunable(
         0.05, "seconds of work, of one side", "an iteration of a large program takes long", tried=(0.0,)
     )
@@ -130,7 +136,7 @@ class Tuning:
         2.0, "seconds of the first program", "HiGHS hardly looks at a stop in between", tried=(0.0, 0.01)
     )
     longest_sub_mip_seconds: float = tunable(
-        8.0, "seconds of a program", "likewise, after programs in vain: doubled each time", tried=(0.1,)
+        8.0, "seconds of a program", "the limit after programs without a solution, each of twice the time", tried=(0.1,)
     )
     released_part: float = tunable(
         0.2,
@@ -139,14 +145,17 @@ class Tuning:
         tried=(0.0, 0.5, 1.0),
     )
     least_released_part: float = tunable(
-        0.02, "part of the truths that are released", "likewise, at least", tried=(0.0, 1.0)
+        0.02,
+        "part of the truths that are released, at least",
+        "larger programs find more, and take longer",
+        tried=(0.0, 1.0),
     )
     part_growth: float = tunable(1.3, "times as large a part", "after a program that was solved soon", tried=(1.0, 9.0))
     part_decay: float = tunable(
         0.7, "times as large a part", "after a program that was not solved in time", tried=(0.0, 1.0)
     )
     sub_mip_rest: int = tunable(
-        32, "times as long as the program", "a pause after several in vain, for the tree", tried=(0,)
+        32, "times as long as the program", "the longest pause after failed programs, for the tree", tried=(0,)
     )
     sub_mip_entries: int = tunable(
         1_000_000, "entries of a relaxation", "larger ones would not be solved in time", tried=(0, 9)

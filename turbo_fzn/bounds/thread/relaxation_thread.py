@@ -226,6 +226,7 @@ class Beside(Bounder):
         self.near: Near | None = None
 
     def work(self) -> None:
+        """Makes the relaxation, solves and cuts its root, then runs branch and bound."""
         relaxation = self.make()
         if relaxation is None or self.stopped:
             return
@@ -253,6 +254,7 @@ class Beside(Bounder):
         return near if self.share == 1 and near.is_worth_it() else None
 
     def search(self, root: Root) -> None:
+        """Runs branch and bound from the root."""
         from turbo_fzn.bounds.search.tree import Node, Tree
 
         tree = Tree(root.relaxation, root.program, root.certifier, self)
@@ -266,6 +268,7 @@ class Beside(Bounder):
             self.near.look_again()
 
     def stay(self) -> None:
+        """Looks for solutions near the best solution until the search ends."""
         while self.near is not None and not self.is_done():
             if self.near.is_due():
                 self.near.look_again()
@@ -327,6 +330,7 @@ class RealBeside(Bounder):
         self.tnf, self.boxes, self.sense = tnf, boxes, tnf.sense
 
     def work(self) -> None:
+        """Runs branch and bound over boxes of all variables."""
         from turbo_fzn.bounds.search.spatial import SpatialTree
 
         self.boxes.attach()

@@ -23,7 +23,7 @@ class Tuning:
     look_seconds: float = tunable(
         0.002,
         "seconds between two looks whether the search is over",
-        "who ends the search waits for as long",
+        "late ends of the thread against time of a processor",
         tried=(0.0,),
     )
     rest_seconds: float = tunable(
@@ -46,18 +46,18 @@ class Tuning:
     small_tree: int = tunable(
         100, "nodes", "a tree that ends by then is done before more cuts of the root would pay", tried=(0, 1, 4)
     )
-    small_tree_seconds: float = tunable(1.0, "seconds of work", "likewise", tried=(0.0, 9.0))
+    small_tree_seconds: float = tunable(1.0, "seconds of work", "as small_tree, by time", tried=(0.0, 9.0))
     tree_seconds: float = tunable(
         4.0,
         "seconds of work",
-        "which nodes get in any case; probes come beside",
+        "the least time of nodes; probes are additional",
         kept=WAIT,
     )
     free_probing_seconds: float = tunable(8.0, "seconds of probes", "at most so many do not count", kept=WAIT)
     hope: int = tunable(
         20,
         "times as far as the bound has risen",
-        "so far it is expected to rise at most, or the tree is given up",
+        "the bound is expected to rise at most so far; otherwise the tree is given up",
         tried=(0, 1),
     )
 

@@ -154,6 +154,7 @@ def items_text(items: Iterable[Item], end: str) -> Iterator[str]:
 
 
 def constants_text(module: ModuleType = abi) -> Iterator[str]:
+    """The lines of the constants of a module."""
     comments = Source(module).comments()
     values = {name: getattr(module, name) for name in module.CONSTANTS}
     for name, value in values.items():
@@ -162,6 +163,7 @@ def constants_text(module: ModuleType = abi) -> Iterator[str]:
 
 
 def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:
+    """The lines of an enum."""
     own = [source for source in enumeration.sources if source.__module__ != language.__name__]
     for source in enumeration.sources:
         yield from remark(source.__doc__ if source in own else f"{source.__name__} of turbo_fzn/tnf/language.py.")
@@ -178,6 +180,7 @@ def enumeration_text(enumeration: abi.Enumeration) -> Iterator[str]:
 
 
 def record_text(record: type) -> Iterator[str]:
+    """The lines of a struct."""
     source = Source(record)
     comments, paragraphs, extents = source.comments(), source.paragraphs(), source.extents()
     alignment = f"alignas({record.ALIGNMENT}) " if record.ALIGNMENT > 1 else ""  # type: ignore[attr-defined]
@@ -207,6 +210,7 @@ def model_header() -> str:
 
 
 def check() -> str:
+    """The text of abi_check.h: an assertion for each number of the interface."""
     named = [f"SAME({fact.expression}, {fact.value});" for fact in agreement.named_facts()]
     placed = []
     for narrow, wide in zip(*(agreement.placed_facts(bits) for bits in WIDTHS)):
@@ -236,6 +240,7 @@ def float_header() -> str:
 
 
 def kinds_header() -> str:
+    """The text of kinds.h."""
     includes = "".join(f'#include "{kind.name.lower()}.h"\n' for kind in sorted(WideKind, key=lambda kind: kind.name))
     lines = ["// DO(struct, enumerator, ...) of each kind.", "#define WIDE_KINDS(DO, ...)"]
     for kind in WideKind:

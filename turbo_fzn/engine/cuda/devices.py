@@ -68,6 +68,7 @@ def architectures() -> list[str]:
 
 
 def describe_gpus() -> list[str]:
+    """A line for each GPU of this machine. Raises EngineError without a driver or GPU."""
     cuda = driver()
     lines = []
     for i in range(cuda.Device.count()):

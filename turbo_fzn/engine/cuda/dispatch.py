@@ -20,7 +20,7 @@ from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.layout.layout import Layout
 
 WORDS = ("stop", "consumed", "host_bound", "host_best", "shared", "wanted", "brought")  # fields of Common
-AGAIN, VALUE, WHOLE = range(3)  # of the host's island: version while it is written, value, version afterwards
+AGAIN, VALUE, WHOLE = range(3)  # words of the host's island: version during a write, value, version afterwards
 
 
 class Dispatch:

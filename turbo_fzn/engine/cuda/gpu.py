@@ -215,6 +215,7 @@ class GpuEngine:
         self.problem = problem
 
     def start(self, incumbent: Found | None = None) -> None:
+        """Launches the kernel. Raises EngineError if that fails."""
         self.here.enter()
         if incumbent is not None and self.layout.is_whole(incumbent):
             self._adopt(incumbent)
@@ -232,6 +233,7 @@ class GpuEngine:
 
     @property
     def running(self) -> bool:
+        """Whether the kernel is running. Raises EngineError if it has failed."""
         if self.running_kernel:
             self.here.enter()
             self.running_kernel = False  # a kernel that has failed is not running
@@ -239,6 +241,7 @@ class GpuEngine:
         return self.running_kernel
 
     def poll(self) -> list[Found]:
+        """The solutions that have arrived; sends the kernel the number taken, so that it can reuse their slots."""
         before = self.ring.taken
         found = self._note([Found(*solution, self.name) for solution in self.ring.take()])
         if self.ring.taken != before and self.running_kernel:

@@ -60,7 +60,7 @@ class Settings:
     seed: int = 0
     lns_percent: int = 0
     methods: frozenset[str] = frozenset(METHODS)  # methods that blocks may use
-    roles: tuple[str, ...] = ()  # of the blocks that learn (LEARNERS), which are the last ones; CPU only
+    roles: tuple[str, ...] = ()  # roles of the learners (LEARNERS), which are the last blocks; CPU only
     decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
     fuses: tuple[bool, ...] = ()  # for each learner: whether it has fused rows (tnf/fuse.py); () for all of them
     learn_bytes: int | None = None  # memory of each learner
@@ -75,7 +75,7 @@ class Settings:
     memory_bytes: int | None = None  # the most memory of the device to use
     device: int | None = None  # the number of the GPU, where several work
     shares: bool = False  # shares the tree with other engines, and begins with no part of it
-    macros: tuple[str, ...] = ()  # of the kernels, set by variants (variants.py), as are the fields below
+    macros: tuple[str, ...] = ()  # macros of the kernels, set by variants (variants.py), as the fields below
     fused: bool | None = None  # whether linear rows replace trees of rows (tnf/arrange.py, fuse.py); None: as it pays
     bitsets: bool = False  # whether variables have holes; 32-bit stores, and no block that learns
     retires: bool | None = None  # whether entailed rows are skipped; None: the engine's default

@@ -47,6 +47,7 @@ class Dispensable(Member):
         self.left: list[Found] = []  # solutions found before the failure
 
     def ask(self, ask: Callable[[Engine], T], otherwise: T) -> T:
+        """The result of `ask`, or `otherwise`; an exception ends the member with a warning."""
         engine = self.engine
         try:
             return super().ask(ask, otherwise)
@@ -65,6 +66,7 @@ class Dispensable(Member):
         return [*found, *left]
 
     def close(self) -> None:
+        """Closes the engine, also after a failure; an error is only logged."""
         engine = self.engine or self.failed
         try:
             if engine is not None:

@@ -98,6 +98,7 @@ class Team:
         return ", ".join(filter(None, told))
 
     def start(self, incumbent: Found | None = None) -> None:
+        """Starts the members of the core, and the threads that make the others."""
         self.began = time.monotonic()
         self.best = incumbent
         for member in self.core:
@@ -119,6 +120,7 @@ class Team:
         return not (self.stopped or any(member.ask(lambda engine: engine.complete, False) for member in self.core))
 
     def poll(self) -> list[Found]:
+        """The solutions of all members; exchanges solutions, and at intervals bounds, between them."""
         began = time.monotonic()
         exchanges = began >= self.next_exchange and len(self._at_work()) > 1
         if exchanges:

@@ -104,7 +104,7 @@ class Ledger:
 
     begun: int = 0  # the root
     sent: int = 0  # by engines
-    recovered: int = 0  # of engines that have failed
+    recovered: int = 0  # from engines that have failed
     imported: int = 0  # from other ranks
     brought: int = 0  # to engines
     exported: int = 0  # to other ranks

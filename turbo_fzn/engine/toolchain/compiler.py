@@ -152,7 +152,7 @@ def _identity(word: str) -> str:
     return f"{path}:{status.st_size}:{status.st_mtime_ns}"
 
 
-compile_seconds: list[float] = []  # of each compilation that this process waited for; none when all came from the cache
+compile_seconds: list[float] = []  # by compilation that this process waited for; empty if all came from the cache
 
 
 def _name(stem: str, suffix: str, command: list[str]) -> str:

@@ -46,7 +46,7 @@ class Heads:
     places: list[np.ndarray]  # for each column but the last: the place of each head's value
     of_row: np.ndarray  # the head of each row
     last: np.ndarray  # the place of each row's value in the last column
-    sets: Sets  # of the values of the last column that the heads allow
+    sets: Sets  # the sets of values of the last column that the heads allow
     set_of: np.ndarray  # the set of each head
 
     def __len__(self) -> int:

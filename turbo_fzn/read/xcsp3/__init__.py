@@ -2,8 +2,8 @@
 
 Source: Boussemart, Lecoutre, Audemard and Piette, the specification of XCSP3-core (arXiv 2009.00514).
 
-`document.py` reads the XML and hands out one entry after the other, `reader.py` sends each where it belongs:
+`document.py` reads the XML and returns one entry after the other, `reader.py` passes each to its module:
 `variables.py`, a family of constraints (`generic.py`, `comparison.py`, `counting.py`, `connection.py`, `packing.py`,
-`graph.py`), `objectives.py`. The parameters of groups and slides are replaced by `arguments.py`. What is written
-between tags is read by `tokens.py` and `expressions.py`, and `emitter.py` writes the Model.
+`graph.py`), `objectives.py`. The parameters of groups and slides are replaced by `arguments.py`. The text between tags
+is read by `tokens.py` and `expressions.py`, and `emitter.py` writes the Model.
 """

@@ -1,7 +1,7 @@
-"""regular and mdd: states and nodes have names in XCSP3, and numbers in our constraints.
+"""regular and mdd: states and nodes have names in XCSP3, and numbers in the solver's constraints.
 
-Our constraints are deterministic. If several steps leave a state with one value, states are replaced by sets of states
-(Rabin and Scott 1959), for automata and for diagrams.
+The solver's constraints are deterministic. If several steps leave a state with the same value, states are replaced by
+sets of states (Rabin and Scott 1959), for automata and for diagrams.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _read_transitions(scope: Scope, child: Element) -> list[Step]:
 
 
 def _determinised(steps: Iterable[Step], first: str) -> tuple[dict[frozenset[str], int], list[tuple[int, int, int]]]:
-    """Sets of states, numbered from 1 (that of the first state), and the steps between them."""
+    """Sets of states, numbered from 1 (the set of the first state), and the steps between them."""
     leaving = _steps_from(steps)
     start = frozenset([first])
     numbers, found, waiting = {start: 1}, [], [start]

@@ -89,7 +89,7 @@ def _equal_but_for(e: Emitter, items: Items, left_out: list[int]) -> None:
 
 
 def ordered(a: Arguments) -> None:
-    """States that each element, plus its length if there are lengths, is in the relation with the next one."""
+    """States that each element, plus its length if there are lengths, is in the relation with the next element."""
     items, operator = a.scalars(), _operator_of(a)
     lengths: Items = a.scalars("lengths") if a.has("lengths") else [0] * len(items)
     if len(lengths) < len(items) - 1:
@@ -118,7 +118,7 @@ def lexicographic(a: Arguments) -> None:
 
 
 def precedence(a: Arguments) -> None:
-    """States that each value occurs only after the one before it; the default is all values of the variables."""
+    """States that each value occurs only after its predecessor; the default is all values of the variables."""
     e, items = a.emitter, a.scalars()
     if a.has("values"):
         values = a.integers("values")

@@ -32,7 +32,7 @@ def extreme(name: str) -> Callable[[Arguments], None]:
 
 
 def _extreme_place(name: str) -> Callable[[Arguments], None]:
-    """The function that states the position of an extreme element: of any, the first, or the last one."""
+    """The function that states the position of an extreme element: any, the first, or the last extreme element."""
 
     def post(a: Arguments) -> None:
         e, items = a.emitter, a.scalars()

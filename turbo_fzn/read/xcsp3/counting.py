@@ -80,7 +80,7 @@ def _domain_of_sum(e: Emitter, terms: list[tuple[int, Ref]], constant: int) -> I
 
 
 def knapsack(a: Arguments) -> None:
-    """States that the weights satisfy the first condition, or <limit>, and the profits the last one."""
+    """States that the weights satisfy the first condition, or <limit>, and the profits the last condition."""
     items, weights, profits = a.scalars(), a.integers("weights"), a.integers("profits")
     same_length(items, weights, "the weights of a knapsack")
     same_length(items, profits, "the profits of a knapsack")
@@ -128,7 +128,7 @@ def count(a: Arguments) -> None:
 
 
 def _member_of(n: int) -> Expression:
-    """The expression "the first operand is one of the n others"."""
+    """The expression "the first operand equals one of the n others"."""
     others = [("arg", i) for i in range(1, n + 1)]
     return Expression((("arg", 0), *others, ("set", n), ("in", 2)))
 

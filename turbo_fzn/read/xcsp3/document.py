@@ -1,13 +1,13 @@
 """XML -> elements, one entry at a time, by expat, the parser in C behind Python's `xml`.
 
-A document that comes from anywhere must not cost more than its size: a document type is refused, and with it every
-entity that it could define (the "billion laughs" need one) and every file that it could name; so are elements within
-elements within elements, and attributes of megabytes. An entry (a variable, a constraint, a group, an objective) is
-handed out when its end has been read, and forgotten then.
+The cost of an untrusted document must be limited by its size: a document type is refused, and with it every entity that
+it could define (as "billion laughs" attacks do) and every file that it could name; so are deeply nested elements, and
+attributes of megabytes. An entry (a variable, a constraint, a group, an objective) is passed on when its end has been
+read, and not kept.
 
-Expat gets one byte for each character, so that its position is ours. XCSP3 is ASCII but for the comparisons in the
-cells of tables, which get a byte here (MARKS); any other character becomes `?`, which is part of no name, and is
-harmless in a comment.
+Expat reads one byte for each character, so that its position is the position in the text. XCSP3 is ASCII but for the
+comparisons in the cells of tables, which get a byte here (MARKS); any other character becomes `?`, which is part of no
+name, and is harmless in a comment.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MARKS = str.maketrans("≤≥≠﹤﹥¬∉", "@#!$~^^")  # as PyCSP3 writes com
 
 
 class Element:
-    """An element: `text` is what stands between its tags, if it has no children; `position` is its offset.
+    """An element: `text` is the text between its tags, if it has no children; `position` is its offset.
 
-    `parsed` keeps what was made of the text, since the constraints of a group read it again and again.
+    `parsed` keeps the parsed text, since all constraints of a group read it.
     """
 
     __slots__ = ("attributes", "children", "name", "parsed", "position", "text")
@@ -49,13 +49,13 @@ class Element:
 class Document:
     """Reads one text; `consume(section, entry)` gets every entry of the sections, and the instance itself.
 
-    ModelErrors of `consume` without a place get that of the entry.
+    ModelErrors of `consume` without a place get the place of the entry.
     """
 
     def __init__(self, text: str, file: str, consume: Callable[[str, Element], None]):
         self.text, self.file, self.consume = text, file, consume
         self.stack: list[Element] = []
-        self.pieces: list[str] = []  # of the text since the last tag
+        self.pieces: list[str] = []  # pieces of the text since the last tag
         self.parser = expat.ParserCreate("us-ascii")
         self.parser.buffer_text = True
         self.parser.buffer_size = TUNING.piece_characters
@@ -65,7 +65,7 @@ class Document:
         self.parser.StartDoctypeDeclHandler = self._refuse_type
 
     def read(self) -> None:
-        # Before expat makes copies of it. What lies between two quotes and holds no bracket is an attribute.
+        # Before expat makes copies of it. A text between two quotes without a bracket is an attribute.
         long = re.search(f"[\"'][^\"'<>]{{{TUNING.attribute_characters}}}", self.text)
         if long is not None:
             self.fail("an attribute of megabytes", long.start())
@@ -87,7 +87,7 @@ class Document:
         """How much of the text is read, for another thread."""
         return max(self.parser.CurrentByteIndex, 0) / max(len(self.text), 1)
 
-    # What expat calls
+    # Callbacks of expat
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         position = self.parser.CurrentByteIndex

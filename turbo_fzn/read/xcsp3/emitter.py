@@ -60,7 +60,7 @@ class Emitter:
         return known if isinstance(known, IntSet) else UNBOUNDED
 
     def range(self, item: Ref | int) -> Range | None:
-        """The bounds of a variable or integer; None if there are none, or if the domain is empty."""
+        """The bounds of a variable or integer; None if it is unbounded, or if the domain is empty."""
         domain = self.domain(item)
         return (domain.lower, domain.upper) if domain and domain is not UNBOUNDED else None
 
@@ -76,7 +76,7 @@ class Emitter:
         return self.hulls[key]
 
     def scalar(self, item: Any) -> Ref | int:
-        """A name or an integer; an expression becomes an auxiliary variable, one for equal expressions."""
+        """A name or an integer; an expression becomes an auxiliary variable, which equal expressions share."""
         if not isinstance(item, Term):
             if not isinstance(item, (Ref, int)):
                 raise ModelError(f"expected a variable or an integer, found {shown(item)}")
@@ -105,7 +105,7 @@ class Emitter:
     # Relations
 
     def holds(self, term: Term) -> None:
-        """States a constraint given as an expression; linear ones and membership become FlatZinc's builtins."""
+        """States a constraint given as an expression; linear constraints and membership become FlatZinc's builtins."""
         expression, operands = term
         linear = as_comparison(expression)
         if linear is None and int in map(type, operands):

@@ -1,4 +1,4 @@
-"""Functional expressions, such as `eq(add(x,3),mul(y,z))` -> postfix code, and the linear ones among them.
+"""Functional expressions, such as `eq(add(x,3),mul(y,z))` -> postfix code, and the linear expressions among them.
 
 A language of names, numbers, parentheses and commas is read by one regular expression and a stack: an instance may have
 a hundred thousand expressions, and Lark takes time for each token (1.2 MB/s, where 5 are needed). The stack is a list,
@@ -67,8 +67,8 @@ def _read_words(text: str) -> Term | None:
     """The term of an expression read word by word, which is fast since words repeat; None for sets and most errors."""
     code: list[tuple[str, Any]] = []
     names: dict[str, tuple[str, int]] = {}
-    operators: list[str] = []  # those that are open
-    counts: list[int] = [0]  # of the operands of each so far, and of the expressions
+    operators: list[str] = []  # the open operators
+    counts: list[int] = [0]  # operands of each so far; first, the number of expressions
     for text_of_word in text.split(","):
         word = _word_of(text_of_word)
         if word is None or (code and not operators):
@@ -113,8 +113,8 @@ def _read_tokens(text: str) -> Term:
     """The term of any expression, read token by token. Raises ModelError."""
     code: list[tuple[str, Any]] = []
     places: dict[str, int] = {}
-    operators: list[str] = []  # those that are open
-    counts: list[int] = [0]  # of the operands of each so far, and of the expressions, which is to be one
+    operators: list[str] = []  # the open operators
+    counts: list[int] = [0]  # operands of each so far; first, the expressions: must be 1
     wants_operand = True
     for token in TOKEN.findall(text):
         if token == ",":
@@ -187,7 +187,7 @@ Sum = tuple[dict[int, int], int]
 
 @lru_cache(maxsize=4096)
 def as_comparison(expression: Expression) -> Linear | None:
-    """A comparison of two linear expressions, as one sum compared with 0; None for anything else."""
+    """A comparison of two linear expressions, as one sum compared with 0; None for other expressions."""
     code = expression.code
     operator, count = code[-1]
     if operator not in MIRRORED or count != 2:
@@ -209,7 +209,7 @@ def at_most(operator: str, coefficients: list[int], k: int) -> tuple[str, list[i
 
 @lru_cache(maxsize=4096)
 def as_sum(expression: Expression) -> Sum | None:
-    """A linear expression as coefficients and a constant; None for others."""
+    """A linear expression as coefficients and a constant; None for other expressions."""
     values = _linear_values(expression.code)
     return None if values is None else values[0]
 
@@ -222,7 +222,7 @@ def combine(left: dict[int, int], k: int, right: dict[int, int], j: int, factor:
 
 
 def _linear_values(code: tuple[tuple[str, Any], ...]) -> list[Sum] | None:
-    """The stack after the code has run, if all expressions are linear; else None."""
+    """The stack after running the code, if all expressions are linear; else None."""
     stack: list[Sum] = []
     for symbol, value in code:
         if symbol == "arg":

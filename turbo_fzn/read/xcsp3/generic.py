@@ -30,8 +30,8 @@ OTHERS = bytes(set(range(256)) - set(b"(),"))
 BLANKS = bytes.maketrans(b"(),", b"   ")
 LARGE, AS_ZEROS = b"0" * 19, bytes.maketrans(b"123456789", b"0" * 9)
 UNUSUAL = (b"-,", b"-)", *b" \t\r\n+")
-NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large one
-TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # in one cell
+NOT_PLAIN = re.compile(rb"\d\s+\d|\d\s*[-+]|[-+](?!\d)|\d{19}")  # two numbers in a cell, a sign alone, a large number
+TWO_WORDS = re.compile(rb"[^\s(),]\s+[^\s(),]")  # two words in one cell
 CELL = re.compile(r"(<=|>=|<|>|!=|=|[@#!$~])?([+-]?\d+)|\^?(?:([+-]?\d+)\.\.([+-]?\d+)|\{([^{}]*)\})")
 COMPARISON = {"<=": "le", ">=": "ge", "<": "lt", ">": "gt", "!=": "ne", "=": "eq", None: "eq"}
 COMPARISON |= {"@": "le", "#": "ge", "$": "lt", "~": "gt", "!": "ne"}  # ≤ ≥ ﹤ ﹥ ≠, and ^ for ¬ (document.py)
@@ -243,7 +243,7 @@ def instantiation(a: Arguments) -> None:
 
 
 def clause(a: Arguments) -> None:
-    """States that a literal holds: a 0-1 variable, or not(…) of one."""
+    """States that a literal holds: a 0-1 variable, or its negation not(…)."""
     literals = a.scalars()
     a.emitter.linear("ge", [1] * len(literals), literals, 1)
 

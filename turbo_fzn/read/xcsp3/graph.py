@@ -25,7 +25,7 @@ def circuit(a: Arguments) -> None:
 
 
 def flow(a: Arguments) -> None:
-    """States that the outflow of each node minus its inflow is its balance; nodes are numbered from the least one on.
+    """States that the outflow of each node minus its inflow is its balance; nodes are numbered from the least node on.
 
     With weights, the sum of the flows times their weights satisfies a condition.
     """

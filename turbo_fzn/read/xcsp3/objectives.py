@@ -46,7 +46,7 @@ def expression(e: Emitter, items: list, coefficients: list | None) -> Ref | int:
     (item,) = items
     if isinstance(item, Term):
         linear = as_sum(item.expression)
-        if linear is not None:  # as a sum, which the relaxation knows
+        if linear is not None:  # as a sum, for which the relaxation has rows
             terms, constant = linear
             return total(e, [item.operands[i] for i in terms], list(terms.values()), constant)
     return e.scalar(item)
@@ -95,7 +95,7 @@ def n_values(e: Emitter, items: list, coefficients: list | None) -> Ref:
 
 
 def lexicographic(e: Emitter, items: list, coefficients: list | None) -> Ref:
-    """One number whose order is that of the tuples: each term weighs more than all behind it together."""
+    """A number in the lexicographic order of the tuples: each term weighs more than all later terms together."""
     members = weighted(e, items, coefficients)
     weights: list[int] = []
     weight, constant = 1, 0

@@ -1,7 +1,7 @@
-"""The reader: each entry of an instance to the module that knows it.
+"""The reader: passes each entry of an instance to its module.
 
 A group is a constraint with parameters and the arguments of each of its members, a slide the same over a moving window.
-What is not read is refused by its name: an element, a constraint, an attribute that changes a meaning.
+Unsupported parts are refused by name: an element, a constraint, an attribute that changes a meaning.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from turbo_fzn.read.xcsp3.tokens import REST, Scope, refuse_many
 from turbo_fzn.read.xcsp3.variables import Declarations
 
 SOLUTION = "#solution"  # the output array of all variables
-COMMON = frozenset(("id", "class", "note"))  # attributes that say nothing to a solver
+COMMON = frozenset(("id", "class", "note"))  # attributes without effect on the solver
 
 Post = Callable[[Arguments], None]
 # Name of the constraint: (what states it, its possible children, the attributes of it or of its children).
@@ -34,9 +34,9 @@ CONSTRAINTS: dict[str, tuple[Post, frozenset[str], frozenset[str]]] = {
 
 @without_collector()
 def parse_xcsp3(text: str, file: str = "") -> Model:
-    """The model that an XCSP3 instance says; `file` is its name in messages.
+    """The model of an XCSP3 instance; `file` is its name in messages.
 
-    Raises ModelError where it is wrong, UnsupportedError where it has what is not read.
+    Raises ModelError if it is wrong, UnsupportedError if it has unsupported parts.
     """
     reader = _Reader(text.removeprefix("\ufeff"), file)
     with stage("parse", reader.document.progress):
@@ -157,7 +157,7 @@ class _Reader:
         self.post_all(template, windows(sequences, offsets, collects, circular), are_plain)
 
     def located(self, error: ModelError) -> ModelError:
-        """An error without a place gets that of the element that is being read."""
+        """An error without a place gets the place of the current element."""
         place = locate(self.document.text, self.emitter.position)
         return error if error.line is not None else type(error)(error.message, self.document.file, *place)
 
@@ -170,7 +170,7 @@ def windows(sequences: list[list], offsets: list[int], collects: list[int], circ
 
 
 def _windows_together(sequences: list[list], offsets: list[int], collects: list[int], circular: bool) -> Iterator[list]:
-    """Over several lists at once, or around one."""
+    """Over several lists at once, or around a single list."""
     starts = [0] * len(sequences)
     while starts[0] < len(sequences[0]):
         if not circular and any(s + c > len(one) for s, c, one in zip(starts, collects, sequences)):

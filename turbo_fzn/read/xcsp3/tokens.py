@@ -122,7 +122,7 @@ class Scope(dict[str, tuple]):
         found: list = []
         for word in words:
             if "(" in word:
-                found.append(self.expression(word))  # which is not kept: there may be many
+                found.append(self.expression(word))  # not kept: there may be many
                 continue
             found += self[word]
             if len(found) > TUNING.list_items:
@@ -160,7 +160,7 @@ class Scope(dict[str, tuple]):
             head, _, tail = word.partition(",")
             operator, _, first = head.partition("(")
             name, known = self.single.get(first), self.shapes.get((operator, tail))
-            if known is not None and type(name) is Ref:  # such as eq(x,5), of which there are lists without end
+            if known is not None and type(name) is Ref:  # such as eq(x,5), which long lists repeat
                 return Term(known, (name,))
             if (term := self.call(operator, word[len(operator) + 1 :])) is not None:
                 return term
@@ -171,7 +171,7 @@ class Scope(dict[str, tuple]):
             return Term(expression, tuple(self.resolved(names)))
 
     def call(self, operator: str, rest: str) -> Term | None:
-        """One operator with names and integers, which is what many lists consist of; None for anything else."""
+        """One operator with names and integers, as in many lists; None for other expressions."""
         words = rest[:-1].split(",")
         try:
             items = [self.single[word] for word in words]
@@ -199,7 +199,7 @@ class Scope(dict[str, tuple]):
         return known
 
     def shape(self, word: str) -> tuple[Expression, Sequence[str]]:
-        """Expressions that differ in their names alone are read once, but for long ones, which are seldom alike."""
+        """Expressions that differ in their names alone are read once, except long expressions, which rarely agree."""
         if len(word) > TUNING.short_expression:
             return read_expression(word)
         key, parts = zip(*map(_without_names, word.split(",")))
@@ -210,7 +210,7 @@ class Scope(dict[str, tuple]):
         known = self.shapes.get(key)
         if known is None:
             known, operands = read_expression(word)
-            if list(operands) != names or len(self.shapes) >= TUNING.shapes:  # what stands for a name is to be a name
+            if list(operands) != names or len(self.shapes) >= TUNING.shapes:  # an operand for a name must be a name
                 return known, operands
             self.shapes[key] = known
         return known, names

@@ -1,7 +1,7 @@
 """The section <variables>: single variables and arrays, integer or symbolic, with the domains of each.
 
-A symbol is a number here, the same in all domains, so that an instance with symbols is one over integers; solutions
-are printed with the symbols again. All variables are the output, as one array.
+A symbol is a number here, the same in all domains, so that an instance with symbols is an instance over integers;
+solutions are printed with the symbols again. All variables are the output, as one array.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Declarations:
 
     def __init__(self, model: Model, scope: Scope):
         self.model, self.scope = model, scope
-        self.domains: dict[str, IntSet] = {}  # by their text
-        self.known: dict[str, Element] = {}  # what `as` may refer to
+        self.domains: dict[str, IntSet] = {}  # domains by their text
+        self.known: dict[str, Element] = {}  # elements that `as` may refer to
         self.symbolic: set[str] = set()  # variables
         self.listing: list[str] = []  # all variables in their order, complete arrays as x[]
 
@@ -106,7 +106,7 @@ class Declarations:
         self.listing += [name + "[]" * len(sizes)] if len(known) == len(cells.members) else known
 
     def domains_of_cells(self, source: Element, cells: Cells, name: str, kind: str) -> list[IntSet | None]:
-        """The domain of each cell, None of a cell that is no variable."""
+        """The domain of each cell, None for a cell that is no variable."""
         if not source.children:
             return [self.domain(source.text, kind)] * len(cells.members)
         domains: list[IntSet | None] = [None] * len(cells.members)

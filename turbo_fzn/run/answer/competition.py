@@ -18,6 +18,7 @@ class CompetitionStyle(MiniZincStyle):
     """The style of the XCSP3 competitions. With -a and -i solutions are printed as they come, the status at the end."""
 
     def add(self, solution: Solution) -> None:
+        """Prints the objective of an improvement, and holds the solution; with -a or -i prints the previous one."""
         improves = solution.objective is not None and (self.held is None or self.held.objective != solution.objective)
         if improves:
             write_line(self.stream, f"o {solution.objective}")
@@ -35,6 +36,7 @@ class CompetitionStyle(MiniZincStyle):
         write(self.stream, "".join(f"c {line}\n" for line in core.lines()))
 
     def end(self, finished: Finished) -> None:
+        """Prints the status, the last solution, and what was searched."""
         optimised = self.held is not None and self.held.objective is not None
         if finished.n_solutions == 0:
             status = "UNSATISFIABLE" if finished.complete else "UNKNOWN"
@@ -50,6 +52,7 @@ class CompetitionStyle(MiniZincStyle):
             self.print_statistics(finished.statistics)
 
     def fail(self) -> bool:
+        """Called when an error ends the search: prints the held solution. Returns whether there was one."""
         answered = self.held is not None
         if answered:
             write_line(self.stream, "s SATISFIABLE")

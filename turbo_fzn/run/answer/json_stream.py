@@ -88,6 +88,7 @@ class JsonStyle(MiniZincStyle):
         super().end(finished)
 
     def print_values(self, solution: Solution) -> None:
+        """Sends a solution, with its objective as `_objective`."""
         values = self.values(solution)
         if solution.objective is not None:
             values.setdefault("_objective", solution.objective)
@@ -95,6 +96,7 @@ class JsonStyle(MiniZincStyle):
         send(self.stream, message)
 
     def values(self, solution: Solution) -> dict[str, object]:
+        """The values by output name, in XCSP3 by variable."""
         if self.model is not None and self.model.language == "XCSP3":
             from turbo_fzn.run.answer.competition import assignment
 

@@ -68,7 +68,7 @@ def float_text(value: float) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + exponent + power
 
 
-TEXTS: dict[str, Callable[[Any], str]] = {"bool": _bool_text, "float": float_text}  # of values; of others, str
+TEXTS: dict[str, Callable[[Any], str]] = {"bool": _bool_text, "float": float_text}  # by type; others by str
 
 
 def write_line(stream: TextIO, line: str) -> None:
@@ -100,6 +100,7 @@ class MiniZincStyle:
         self.held: Solution | None = None  # the best solution so far, if it is not printed
 
     def add(self, solution: Solution) -> None:
+        """Prints a solution, or holds it if only the best solution is wanted."""
         if self.every or solution.objective is None:
             self.print_solution(solution)
             return
@@ -136,6 +137,7 @@ class MiniZincStyle:
         write(self.stream, "".join(f"% {line}\n" for line in core.lines()) + f"%%%mzn-core: {titles}\n")
 
     def end(self, finished: Finished) -> None:
+        """Prints the held solution, the status and the statistics."""
         self.print_held()
         self.stream.flush()
         self.print_status(finished.status)

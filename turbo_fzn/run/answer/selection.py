@@ -58,6 +58,7 @@ class Distinct:
         self.seen: set[bytes] = set()
 
     def worth_printing(self, arrived: list[Found]) -> list[Found]:
+        """The solutions with new outputs, in order."""
         seen, answers = self.seen, []
         for found, key in zip(arrived, self._keys(arrived)):
             if key not in seen:
