@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support import watchdog
 from support.command import PATIENCE
 from support.places import TESTS
 
@@ -45,6 +46,15 @@ def test_that_ends_what_runs():
 """
 
 
+BECOMES_ANOTHER = """
+import os, signal
+signal.signal(signal.SIGUSR2, lambda *_: None)
+print("ready", flush=True)
+os.read(0, len("now\\n"))
+os.execvp("cat", ["cat"])
+"""
+
+
 def watched(folder: Path, tests: str, seconds: int) -> subprocess.CompletedProcess[str]:
     """These tests, told of after so long."""
     (folder / "test_told.py").write_text(tests)
@@ -70,3 +80,20 @@ def test_a_process_that_runs_is_told_without_its_stack(tmp_path):
     assert "TimeoutExpired" in done.stdout
     assert re.search(r"^  \d+ R .*python.* -c while True", done.stderr, re.MULTILINE)
     assert "and those that are its copies" not in done.stderr
+
+
+def test_a_process_that_has_become_another_program_is_not_ended(monkeypatch):
+    """The copy of a Python process that calls a compiler is such a process."""
+    command = [sys.executable, "-c", BECOMES_ANOTHER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
+
+        def become(_: float) -> None:
+            child.stdin.write("now\nI am cat\n")
+            assert child.stdout.readline() == "I am cat\n"
+
+        assert child.stdout.readline() == "ready\n" and watchdog.writes_stacks(child.pid)
+        monkeypatch.setattr(watchdog.time, "sleep", become)
+        monkeypatch.setattr(watchdog, "ticks", lambda _: ("0", "0"))
+        watchdog.ask_for_stacks([child.pid])
+        child.stdin.close()
+        assert child.wait() == 0

@@ -55,17 +55,24 @@ def tell(test: str) -> None:
     lines = [f"{test} has run for {SECONDS:.0f} s, with {len(processes)} processes:"]
     lines += map(describe, processes)
     lines += own_stacks()
-    before = {process: ticks(process) for process in filter(writes_stacks, processes)}
-    time.sleep(STILL_SECONDS)
-    for process in (process for process, then in before.items() if then is not None and ticks(process) == then):
-        with contextlib.suppress(OSError):
-            os.kill(process, signal.SIGUSR2)
+    ask_for_stacks(processes)
     time.sleep(WRITING_SECONDS)
     for path in sorted(Path(os.environ["TURBO_FZN_STACKS"]).iterdir()):
         if text := path.read_text(errors="replace"):
             lines.append(f"process {path.name}, and those that are its copies:\n{text}")
             path.write_text("")
     os.write(_terminal, ("\n" + "\n".join(lines) + "\n").encode())
+
+
+def ask_for_stacks(processes: list[int]) -> None:
+    """Sends SIGUSR2 to those that stand still and still catch it: a copy of a Python process may have become a compiler
+    meanwhile, which the signal would end."""
+    before = {process: ticks(process) for process in filter(writes_stacks, processes)}
+    time.sleep(STILL_SECONDS)
+    for process, then in before.items():
+        if then is not None and ticks(process) == then and writes_stacks(process):
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGUSR2)
 
 
 def own_stacks() -> Iterator[str]:
