@@ -17,13 +17,10 @@
 #include "model.h"
 #include "store.h"
 #include "sums.h"
+#include "tuning.h"
 
-constexpr i32 CREEP_ROUNDS = 500;        // of a fixpoint before a look, beside ROUNDS_A_ROW; then twice as many
-constexpr i32 ROUNDS_A_ROW = 1;
-constexpr i32 CYCLE_PASSES = 16;         // over all rows, in a look
-constexpr i32 CYCLE_TERMS = 4;           // that are not fixed, in a row of which differences are made
-constexpr i64 MOST_GAIN = (i64)1 << 40;  // of a difference; larger ones are left out, so that nothing overflows
-constexpr i64 MOST_FAR = (i64)1 << 60;
+constexpr i64 MOST_GAIN = (i64)1 << 40;  // formula: of a difference; larger are left out, so that nothing overflows
+constexpr i64 MOST_FAR = (i64)1 << 60;  // formula: longer paths are left out, so that nothing overflows
 
 // The paths found so far, by the side where they end.
 struct Paths {

@@ -14,6 +14,7 @@
 #include "retire.h"
 #include "store.h"
 #include "sums.h"
+#include "tuning.h"
 #if SWEEP
 #include "sweep.h"
 #else
@@ -26,9 +27,6 @@
 #else
 #define FINDS_CYCLES 0
 #endif
-
-constexpr i32 STOP_POLL_ROUNDS = 16;
-constexpr i32 LONG_ROUND = 32;  // runs a lane: the host's stop flag is read after each round as long as that
 
 // Makes no row queued or retired. The lanes divide the work; the caller adds the barrier.
 DEVICE void clear_queue(const Block& b) {

@@ -12,7 +12,7 @@
 #if BOUND_BITS == 64
 typedef __int128 value_t;  // an end of an interval, or a sum of two
 typedef __int128 wide_t;   // a product of two
-constexpr value_t BEYOND = (value_t)1 << 63;
+constexpr value_t BEYOND = (value_t)1 << 63;  // format: no end
 #else
 typedef i32 value_t;
 typedef i64 wide_t;
@@ -107,7 +107,7 @@ DEVICE value_t divide_truncate(value_t n, value_t d) {
 }
 
 // The greatest s with s * s <= n, for 0 <= n < SQUARE_LIMIT.
-constexpr i64 SQUARE_LIMIT = (i64)1 << 62;
+constexpr i64 SQUARE_LIMIT = (i64)1 << 62;  // formula: below it a root has 31 bits
 DEVICE i64 floor_sqrt(i64 n) {
   i64 s = (i64)__builtin_sqrt((double)n);
   while (s * s > n) --s;

@@ -3,7 +3,7 @@
 
 #include "port.h"
 
-constexpr i32 RESTART_CYCLE = 1 << 20;  // Luby's sequence begins anew, before limits of 400 times 2^20 failures
+constexpr i32 RESTART_CYCLE = 1 << 20;  // formula: Luby's sequence begins anew, before limits of 2^20 units
 
 // Luby, Sinclair, Zuckerman 1993: 1 1 2 1 1 2 4 …, for i >= 1.
 DEVICE i32 luby(i32 i) {

@@ -6,8 +6,8 @@
 #include "assert.h"
 #include "port.h"
 
-constexpr u64 GOLDEN = 0x9e3779b97f4a7c15ull;  // 2^64 / the golden ratio: its multiples are spread evenly
-constexpr u64 SPREAD = 0xd1342543de82ef95ull;  // another multiplier that spreads (Steele and Vigna 2021)
+constexpr u64 GOLDEN = 0x9e3779b97f4a7c15ull;  // formula: 2^64 / the golden ratio: its multiples are spread evenly
+constexpr u64 SPREAD = 0xd1342543de82ef95ull;  // formula: another multiplier that spreads (Steele and Vigna 2021)
 
 struct Random { u64 state; };  // never 0
 

@@ -29,8 +29,8 @@ constexpr u32 FLAG_UPPER = 2u;
 constexpr u32 FLAG_CHANGED = 3u;
 constexpr u32 FLAG_SAVED = 4u;
 constexpr u32 FLAG_FREE = 8u;  // while a neighbourhood is being chosen: the variable is set free
-constexpr i32 FLAG_BITS = 4;
-constexpr i32 FLAGS_PER_WORD = 8;
+constexpr i32 FLAG_BITS = 4;  // format: of a variable
+constexpr i32 FLAGS_PER_WORD = 8;  // format: 32 bits by FLAG_BITS
 constexpr u32 ALL_SAVED_FLAGS = 0x44444444u;
 
 // Whether a block keeps the rows in its shared memory (model.h).

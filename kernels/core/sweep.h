@@ -16,6 +16,7 @@
 #include "propagate.h"
 #include "retire.h"
 #include "store.h"
+#include "tuning.h"
 
 #ifndef SYNC_ROWS
 #define SYNC_ROWS 1
@@ -24,8 +25,7 @@
 #define SCAN_ROWS 0
 #endif
 
-constexpr i32 ROWS_TOGETHER = 32;  // that a warp brings to their local fixpoint
-constexpr i32 LOCAL_PASSES = 64;   // at most: the host's stop flag is read between rounds
+constexpr i32 ROWS_TOGETHER = 32;  // format: that a warp brings to their local fixpoint, one a lane
 
 // Lists the rows that have not retired, in the memory of the queue.
 DEVICE void begin_rounds(const Block& b) {

@@ -10,10 +10,10 @@
 #include "../core/assert.h"
 #include "../core/interval.h"
 
-constexpr i64 LEAST_BITS = (i64)512 << 52;           // the bits of LEAST
-constexpr double LEAST = 0x1p-511;                   // the least positive number that has a code
+constexpr i64 LEAST_BITS = (i64)512 << 52;  // format: the bits of LEAST
+constexpr double LEAST = 0x1p-511;  // format: the least positive number that has a code
 constexpr i64 GREATEST_CODE = INFINITE_BOUND - 1;
-constexpr double GREATEST = 0x1.ffffffffffffep+512;  // the greatest
+constexpr double GREATEST = 0x1.ffffffffffffep+512;  // format: the greatest
 constexpr double BOUNDLESS = __builtin_inf();
 
 struct Numbers { double l, u; };

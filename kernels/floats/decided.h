@@ -9,12 +9,7 @@
 #include "../core/interval.h"
 #include "../core/store.h"
 #include "codes.h"
-
-// Between numbers within it the middle is that of the numbers, beyond it of the codes.
-constexpr double ARITHMETIC_LIMIT = 0x1p40;
-// A wider interval is split here first: most numbers of models are less, and much larger ones absorb what is added to
-// them.
-constexpr double USUAL_LIMIT = 0x1p20;
+#include "tuning.h"
 
 DEVICE const bound_t* float_words(const Block& b) {
   return b.problem->tables + b.problem->strategies[b.problem->n_strategies].start;

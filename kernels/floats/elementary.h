@@ -18,11 +18,11 @@
 #include "codes.h"
 #include "exact.h"
 
-constexpr double TRIG_LIMIT = 0x1p19;             // beyond it only the ranges of sin and tan are known
-constexpr double HALF_PI = 0x1.921fb54442d18p+0;  // the double next below π/2
-constexpr double EXP_LIMIT = 360.0;               // beyond it e^y has no code
-constexpr i32 EXP_TERMS = 26;
-constexpr i32 TRIG_TERMS = 28;
+constexpr double TRIG_LIMIT = 0x1p19;  // formula: beyond it only the ranges of sin and tan are known
+constexpr double HALF_PI = 0x1.921fb54442d18p+0;  // formula: the double next below π/2
+constexpr double EXP_LIMIT = 360.0;  // formula: beyond it e^y has no code
+constexpr i32 EXP_TERMS = 26;  // formula: of the series
+constexpr i32 TRIG_TERMS = 28;  // formula: of the series
 
 #ifdef __CUDACC__
 #define TABLE static __device__ const

@@ -14,7 +14,7 @@
 #include "../core/interval.h"
 #include "codes.h"
 
-constexpr double SPLITTER = 0x1.000002p+27;  // 2^27 + 1
+constexpr double SPLITTER = 0x1.000002p+27;  // formula: 2^27 + 1
 
 // A number in two parts that do not overlap: hi is the sum rounded to nearest.
 struct Pair { double hi, lo; };

@@ -12,6 +12,7 @@
 #include "codes.h"
 #include "elementary.h"
 #include "exact.h"
+#include "tuning.h"
 
 // x = y + z
 DEVICE void propagate_float_add(Interval& x, Interval& y, Interval& z) {
@@ -206,9 +207,7 @@ DEVICE void propagate_arc(i32 op, Interval& x, Interval& y) {
 }
 
 // Rows in a cycle can shrink an interval by tiny steps for ever. Where a row of arithmetic cuts off less than a 16th of
-// an interval, the interval stays as it is: the next split finds what that loses.
-constexpr double SMALL_STEP = 0x1p-4;
-
+// an interval (SMALL_STEP), the interval stays as it is: the next split finds what that loses.
 DEVICE bool makes_small_steps(i32 op) { return op == OP_FLOAT_ADD || op == OP_FLOAT_MUL || op >= OP_FLOAT_EXP; }
 
 DEVICE void leave_small_steps(i32 op, Interval before, Interval& after) {

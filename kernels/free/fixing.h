@@ -5,9 +5,8 @@
 #include "../core/random.h"
 #include "../core/store.h"
 #include "../search/incumbent.h"
+#include "tuning.h"
 #include "walk.h"
-
-constexpr i32 STEPS_A_VARIABLE = 4;  // of walks, for each variable to be set free
 
 struct Neighbourhood {
   i32 extent, size;      // the groups of variables that it fixes, and the class of its limits

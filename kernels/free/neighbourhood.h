@@ -28,25 +28,8 @@
 #include "fixing.h"
 #include "portfolio.h"
 #include "repaired.h"
+#include "tuning.h"
 
-constexpr i32 SHARE_LEAST = SHARE_UNIT / 50;
-constexpr i32 SHARE_MOST = SHARE_UNIT - SHARE_UNIT / 100;
-constexpr i32 SHARE_STEP = SHARE_UNIT / 50;  // of a single block
-constexpr i32 SHARE_SPREAD = SHARE_UNIT / 4;  // by which neighbourhoods differ from the learned share
-constexpr i32 FAILURE_LIMIT = 100;  // of the smallest size, the next ones have twice as many
-constexpr i32 WORK_UNIT = 64;  // propagator runs, besides one for each row, of the smallest size
-constexpr i32 MOST_DOUBLINGS = 10;
-constexpr i32 FAILURES_SURE = 10;
-constexpr i32 AMBITION = 16;
-constexpr i32 PROBE_DEPTHS = 12;
-constexpr i32 RESTART_UNIT = 400;  // failures
-constexpr i32 RESTART_WORK = 1024;  // runs of each row that they may take, where there are few blocks
-constexpr i32 FLIP_SIZES = 8;
-constexpr i32 READ_TRIES = 8;
-constexpr i32 DISTANCES = 5;  // of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
-constexpr i32 LIVELY = 8;  // the record counts as improving for an eighth of the run after an improvement
-constexpr i32 SETTLE_TRIES = 64;  // neighbourhoods before another block tries to settle an island
-constexpr i32 SETTLE_FLIPS = 256;
 constexpr i32 SEARCH_OVER = -1;  // in the place of a strategy
 
 // Lane 0: the objective that a neighbourhood must reach. Steps of one would take too long where the objective is large,

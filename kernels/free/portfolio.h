@@ -12,14 +12,7 @@
 #include "../search/incumbent.h"
 #include "../search/mailbox.h"
 #include "../search/task.h"
-
-constexpr float EVEN_SHARE = 0.3f;     // of the time
-constexpr float PROBE_WEIGHT = 0.25f;  // proofs from below are rare
-constexpr float FIRST_REPAIR_WEIGHT = 2;  // walks find first solutions more often than restarts do,
-constexpr float REPAIR_WEIGHT = 0.5f;     // and better ones more seldom than neighbourhoods
-constexpr i32 PRIOR_NS = 20000000;     // a block's time that is added to each method's
-constexpr i32 PRIOR_TRY_NS = 1000000;  // the expected time of a first try
-constexpr i32 RECENT_NS = 500000000;   // a block's time after which the recent figures are halved
+#include "tuning.h"
 
 // Whether any block searches the tree: else every proof is left to the restarts.
 DEVICE bool searches_tree(const Problem* p) { return p->lns_percent == 0 || (p->methods >> METHOD_TREE & 1); }

@@ -9,11 +9,7 @@
 #include "../core/store.h"
 #include "../core/sums.h"
 #include "../search/incumbent.h"
-
-constexpr i32 HUB_DEGREE = 64;  // a walk that comes to a variable with more rows mostly turns back: it leads everywhere
-constexpr i32 RETURN_ODDS = 8;  // one step of this many goes back to where the walk began
-constexpr i32 DEEPEST_DESCENT = 64;
-constexpr i32 STEPS_A_DESCENT = 8;  // after it, before the next one
+#include "tuning.h"
 
 DEVICE void mark_free(const Block& b, i32 var) { block_or(flag_word(b, var), FLAG_FREE << flag_shift(var)); }
 DEVICE bool is_marked_free(const Block& b, i32 var) { return *flag_word(b, var) >> flag_shift(var) & FLAG_FREE; }

@@ -41,7 +41,7 @@ constexpr u32 ANSWER_STOPPED = 2;  // the host asked for a stop: the fixpoint wa
 constexpr u32 ANSWER_GAVE_UP = 4;  // a bound beyond what a store can hold was met
 constexpr u32 ANSWER_PART = 8;     // more of the list follows
 
-constexpr i32 COUNT_BITS = 28;  // of a message, for the length of its list; the 32 - COUNT_BITS others are its kind
+constexpr i32 COUNT_BITS = 28;  // format: of a message, for the length of its list; the others are its kind
 
 DEVICE i64 message(u32 number, u32 kind, i32 count) {
   ASSERT(0 <= count && count < 1 << COUNT_BITS && kind < 1u << (32 - COUNT_BITS));

@@ -12,9 +12,7 @@
 #include "../core/store.h"
 #include "../search/levels.h"
 #include "mailbox.h"
-
-constexpr u32 LOOKS_A_STOP = 32;     // for a message, between two at the host's stop flag
-constexpr u32 LOOKS_A_PAUSE = 4096;  // before a block without a message pauses between them, longer and longer
+#include "tuning.h"
 
 // What the lanes of a block share of its service; lane 0 writes, all read after a barrier.
 struct Service {

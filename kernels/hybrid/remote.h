@@ -12,10 +12,9 @@
 #include "../core/store.h"
 #include "mailbox.h"
 #include "mirror.h"
+#include "tuning.h"
 
 #ifdef HYBRID
-
-constexpr i32 EAGER_LOOKS = 64;  // for an answer, before others may have the processor
 
 // A thread's connection with its block.
 struct Remote {

@@ -43,11 +43,10 @@
 #include "search/undo.h"
 #include "analysis/vivify.h"
 #include "propagators/wake.h"
+#include "tuning.h"
 #ifdef CHECK_EXPLANATIONS
 #include "propagators/check.h"
 #endif
-
-constexpr i32 MOST_FULL_RESTARTS = 3;  // in succession, without a conflict between them
 
 DEVICE bool has_infinite_bound(const Problem* p) {
 #if BOUND_BITS == 64

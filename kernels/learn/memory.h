@@ -86,9 +86,9 @@ FOUND(Cores, cores)
 FOUND(Vivifier, vivifier)
 #undef FOUND
 
-constexpr i32 SPARE_BYTES = 4096;  // for alignment
-constexpr i32 LEAST_ENTRIES = 256;
-constexpr i64 MOST_ENTRIES = (i64)1 << 28;
+constexpr i32 SPARE_BYTES = 4096;  // format: for alignment
+constexpr i32 LEAST_ENTRIES = 256;  // format: of the trail, besides one for each side
+constexpr i64 MOST_ENTRIES = (i64)1 << 28;  // format: that an i32 can count
 
 // The bytes of the arrays of fixed sizes.
 DEVICE i64 fixed_bytes(const Problem* p) {

@@ -17,16 +17,9 @@
 #include "check.h"
 #include "flow.h"
 #include "state.h"
+#include "tuning.h"
 #include "violation.h"
 #include "wish.h"
-
-constexpr i64 TASK_WORK = 1 << 18;    // readers visited in a short task
-constexpr i32 MOST_TASK_DOUBLINGS = 6;
-constexpr i64 STALE_WORK = 1 << 18;   // samples without a gain after which a walk begins anew
-constexpr i32 STEPS_A_LOOK = 64;      // before a walk looks at the news
-constexpr i32 LONGEST_REST = 10;
-constexpr i32 FRESH_VALUES = 16;      // one move of so many goes to a random value
-constexpr i32 EASING = 128;           // one step of so many without a move lowers weights instead
 
 // Draws how a walk chooses: no manner is the best on every model (docs/measurements/free-search.md).
 DEVICE Manner draw_manner(Walk& w) {

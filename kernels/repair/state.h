@@ -25,7 +25,7 @@
 #endif
 #endif
 
-constexpr i32 MOST_CHANGES = 4;  // of free variables, in a move
+constexpr i32 MOST_CHANGES = 4;  // format: of free variables, in a move
 
 // How a walk chooses, drawn anew at each of its beginnings.
 struct Manner {

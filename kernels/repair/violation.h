@@ -8,9 +8,9 @@
 
 // Numbers are cut off here, far outside of every domain (turbo_fzn/engine/layout/repair.py: MOST_VALUE).
 constexpr i64 FURTHEST = BOUND_BITS == 32 ? (i64)1 << 30 : (i64)1 << 42;
-constexpr i64 MARGIN = 1024;
-constexpr i32 COST_STEPS = 16;  // of a cost, from one power of two to the next; the cost of a violation of 1
-constexpr i64 MOST_VIOLATION = 1 << 20;
+constexpr i64 MARGIN = 1024;  // format: around the domain of a variable
+constexpr i32 COST_STEPS = 16;  // format: of a cost, from one power of two to the next; the cost of a violation of 1
+constexpr i64 MOST_VIOLATION = 1 << 20;  // format: larger ones cost the same
 
 DEVICE i64 cut(wide_t v) { return (i64)minimum(maximum(v, (wide_t)-FURTHEST), (wide_t)FURTHEST); }
 

@@ -10,12 +10,8 @@
 #include "../core/store.h"
 #include "../core/sums.h"
 #include "state.h"
+#include "tuning.h"
 #include "violation.h"
-
-
-constexpr i32 DEEPEST_WISH = 100;
-constexpr i32 TERM_TRIES = 12;
-constexpr i32 INDEX_TRIES = 64;   // of an element's indices, those that a wish compares
 
 struct Wish { i32 var; i64 value; };
 DEVICE Wish no_move() { return {-1, 0}; }

@@ -15,11 +15,7 @@
 
 #include "../core/assert.h"
 #include "../core/store.h"
-
-constexpr i32 TRIES_A_VARIABLE = 20;  // that may fail before an island apart is given up
-
-constexpr i32 RUN_NS = 50;     // the supposed time of a propagator's run
-constexpr i32 NODE_NS = 1000;  // and of a node
+#include "tuning.h"
 
 // An island that is being read or written.
 struct IslandAccess {

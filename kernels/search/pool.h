@@ -15,6 +15,7 @@
 #include "parcels.h"
 #include "queue.h"
 #include "task.h"
+#include "tuning.h"
 
 // Whether the only subproblems are the parts that the tree is split into ahead (split.h).
 #ifndef STATIC_SPLIT
@@ -22,7 +23,6 @@
 #endif
 
 // One subproblem is kept ready for this many blocks, so that the end of a short one does not mean a wait.
-constexpr i32 BLOCKS_A_RESERVE = 16;
 
 // Whether fewer subproblems are ready than are wanted. While blocks wait, `ready` is minus their number.
 DEVICE bool is_pool_low(const Block& b) {

@@ -19,13 +19,11 @@
 #include "recompute.h"
 #include "task.h"
 #include "trace.h"
+#include "tuning.h"
 #include "values.h"
 #ifdef FLOATS
 #include "../floats/decided.h"
 #endif
-
-constexpr i32 OPEN_LEVELS = 2;   // a subproblem with fewer is supposed to be small
-constexpr i32 SMALL_NODES = 16;  // until it has had this many nodes
 
 // The next step of a block after a fixpoint.
 enum Next {

@@ -6,11 +6,10 @@
 
 #include "../core/interval.h"
 #include "../core/store.h"
+#include "tuning.h"
 #ifdef FLOATS
 #include "../floats/decided.h"
 #endif
-
-constexpr i32 COUNT_NODES = 64;  // after so many the host may read what was counted
 
 struct Task {
   i32 method;

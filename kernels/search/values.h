@@ -8,8 +8,7 @@
 #include "../core/store.h"
 #include "branch.h"
 #include "incumbent.h"
-
-constexpr i32 RANDOM_SIZE = 65536;  // in larger domains a random value means little
+#include "tuning.h"
 
 // The values that VALUE_PHASE tries first.
 enum ValueMode {

@@ -12,11 +12,16 @@ import pytest
 
 from fuzz.thresholds import PACKAGE, TABLES
 from support.places import ROOT
+from turbo_fzn.engine.abi import kernel_tuning
 from turbo_fzn.tuning import tunable
 
 # What is no tunable constant says so on its line: a part of a formula, or of a format.
 EXCUSE = re.compile(r"#.*\b(formula|format): \S")
 ABI = PACKAGE / "engine" / "abi"  # all numbers there are of the format that host and kernels share
+KERNELS = sorted(path for path in (ROOT / "kernels").rglob("*.[hc]*") if not path.name.endswith(("abi.h", "tuning.h")))
+OF_C = re.compile(r"^\s*constexpr (?:i32|i64|u64|int|float|double|\w+_t) (\w+) = ([^;]*);(.*)", re.MULTILINE)
+NUMBER_OF_C = re.compile(r"(?:\(\w+\)|[\s()+*/<-]|\b(?:0x)?[\d.][\w.+]*)+")
+EXCUSE_OF_C = re.compile(r"  // (formula|format): \S")
 
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
@@ -76,6 +81,48 @@ def test_no_tunable_number_is_outside_of_a_table():
 )
 def test_a_number_outside_of_a_table_is_seen_unless_it_is_excused(text, names):
     assert unexcused(text) == names
+
+
+def unexcused_in_c(text: str) -> list[str]:
+    """The names of constants made of numbers alone, but for the least, which are signs, as -1 is."""
+    found = (match.groups() for match in OF_C.finditer(text))
+    return [
+        name
+        for name, value, rest in found
+        if NUMBER_OF_C.fullmatch(value) and value not in ("-2", "-1", "0", "1", "2") and not EXCUSE_OF_C.match(rest)
+    ]
+
+
+def test_no_tunable_number_of_the_kernels_is_outside_of_a_table():
+    found = {str(path.relative_to(ROOT)): unexcused_in_c(path.read_text(encoding="utf-8")) for path in KERNELS}
+    assert {path: names for path, names in found.items() if names} == {}, "see engine/abi/kernel_tuning.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("constexpr i32 MOST = 64;", ["MOST"]),
+        ("  constexpr i64 MOST = ((i64)1 << 30) - 1;  // of them", ["MOST"]),
+        ("constexpr double SHARE = 1.0 / 32;\nconstexpr float PART = 0x1.8p+2f;", ["SHARE", "PART"]),
+        ("constexpr i64 MOST = 1 << 20;  // format: an i32", []),
+        ("constexpr i64 MOST = OTHER / 2;\nconstexpr i64 BYTES = sizeof(u32) + 8;\nconstexpr i32 NONE = -1;", []),
+    ],
+)
+def test_a_number_of_the_kernels_outside_of_a_table_is_seen_unless_it_is_excused(text, names):
+    assert unexcused_in_c(text) == names
+
+
+def test_every_constant_of_the_kernels_tables_is_used():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in KERNELS)
+    words = set(re.findall(r"\b[A-Z]\w+", text))
+    assert [one.name for folder in kernel_tuning.TABLES for one in kernel_tuning.constants(folder)
+            if one.name not in words] == []  # fmt: skip
+
+
+def test_the_kernels_get_the_type_and_value_of_a_constant():
+    printed = {one.name: f"{one.type} {one.value}" for one in kernel_tuning.constants("free")}
+    assert printed["RESTART_UNIT"] == "i32 400" and printed["EVEN_SHARE"] == "float 0.3f"
+    assert next(kernel_tuning.constants("repair")).type == "i64"
 
 
 @pytest.mark.parametrize(

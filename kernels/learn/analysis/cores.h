@@ -20,6 +20,7 @@
 #include "../../core/room.h"
 #include "../../core/store.h"
 #include "../state/ablation.h"
+#include "../tuning.h"
 #include "analyse.h"
 #include "../clauses/clauses.h"
 #include "../propagators/counters.h"
@@ -32,9 +33,6 @@
 #include "../state/trail.h"
 #include "../search/turns.h"
 #include "../search/undo.h"
-
-constexpr i32 TRIAL_CONFLICTS = 30;      // to refute a core without one of its literals
-constexpr i32 STRATUM_CONFLICTS = 100;  // without a core, after which the stratum becomes smaller
 
 // A literal that costs something, and is supposed to be false. `kept` if the core was not refuted without it.
 struct Supposition {

@@ -16,6 +16,7 @@
 #include "../propagators/posted.h"
 #include "../propagators/wide_rows.h"
 #include "../propagators/resolvent.h"
+#include "../tuning.h"
 #include "rules.h"
 #include "rules_product.h"
 #include "../state/sides.h"
@@ -24,7 +25,6 @@
 #include "../propagators/check.h"
 #endif
 
-constexpr i32 DEEPEST_MINIMISATION = 30;
 constexpr i32 N_REASONS = DEEPEST_MINIMISATION + 2;  // in use at the same time, one for each depth of the recursion
 
 // Memory for the premises of reasons, for each depth.

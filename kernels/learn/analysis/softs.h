@@ -13,8 +13,7 @@
 #include "../state/literal.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
-
-constexpr i32 PIECES_A_COUNTER = 32;  // room for what cores leave, in the mean
+#include "../tuning.h"
 
 // `unit` is paid for each value from..to that the side reaches.
 struct Piece {

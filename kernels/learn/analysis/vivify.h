@@ -15,6 +15,7 @@
 #include "../../core/interval.h"
 #include "../state/ablation.h"
 #include "../propagators/advance.h"
+#include "../tuning.h"
 #include "analyse.h"
 #include "../clauses/clauses.h"
 #include "../exchange/exchange.h"
@@ -32,8 +33,6 @@
 #include "../propagators/check.h"
 #endif
 
-constexpr i32 VIVIFIED_SHARE = 10;  // one of so many units of work
-constexpr i32 MOST_VIVIFIED = 64;  // literals of a clause
 constexpr i32 RESOLVED_WORK = CONFLICT_WORK / 2;  // of an attempt that is analysed: its clause is not minimised
 
 struct Vivifier {

@@ -16,16 +16,16 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 
 #ifndef FIRST_REDUCTION
 #define FIRST_REDUCTION 4000  // clauses; tests have fewer
 #endif
-constexpr i32 REDUCTION_STEP = 300;
 
 // Clauses are named by their place in the store, in units of CLAUSE_UNIT bytes; the literals follow.
-constexpr i32 CLAUSE_UNIT = 8;
-constexpr i64 MOST_UNITS = ((i64)1 << 30) - 1;
-constexpr i64 MOST_KEYS = (i64)1 << 28;
+constexpr i32 CLAUSE_UNIT = 8;  // format: bytes
+constexpr i64 MOST_UNITS = ((i64)1 << 30) - 1;  // format: a place has 30 bits
+constexpr i64 MOST_KEYS = (i64)1 << 28;  // format: that an i32 can count
 struct Clause {
   i32 size, lbd;
   float activity;
@@ -68,8 +68,6 @@ DEVICE void clear_clauses(Learner& l) { clauses(l).reduce_at = FIRST_REDUCTION; 
 
 constexpr i32 STATED = 0;  // instead of an LBD: a clause of the model, which is always kept
 constexpr i32 REPLACED = INT32_MAX;  // and one that leaves with the next reduction, since a shorter one has its place
-constexpr i32 KEPT_LBD = 2;
-constexpr i32 KEPT_WHILE_USED = 6;
 
 DEVICE Clause* clause_at(const Learner& l, i32 clause) {
   ASSERT(0 <= clause && clause < clauses(l).end);

@@ -23,9 +23,7 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
-
-constexpr i32 TOLD_SIZE = 3;
-constexpr i32 TOLD_LBD = 2;
+#include "../tuning.h"
 
 struct ExchangeSlot {
   i64 sequence;

@@ -22,6 +22,7 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "counters.h"
 #include "delay.h"
 #include "linear.h"
@@ -33,14 +34,6 @@
 #ifdef CHECK_EXPLANATIONS
 #include "check.h"
 #endif
-
-constexpr i32 POLL_EVERY = 1024;     // rows or fixpoints between looks at the stop flag
-constexpr i32 CREEP_ENTRIES = 2000;  // entries before propagation is suspended, besides one for each side
-constexpr i32 CREEP_WARNING = 256;   // the part of these, of repeated moves, after which the costliest rows run first
-constexpr i32 CREEP_DOMAIN = 8;      // a creeping variable has more values left than this
-constexpr i32 CREEP_LOOK_BACK = 200;
-constexpr i32 TERMS_A_RUN = 8;       // of a linear row: as much work as a run of a ternary one
-constexpr i32 ROOT_PATIENCE = 20;    // times as many entries at level 0, which is propagated once for all
 
 struct Progress {
   i32 creeping;   // the creeping side at which propagation was suspended, or -1

@@ -14,14 +14,12 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "counters.h"
 #include "linear.h"
 #include "oracle.h"
 #include "wide.h"
 #include "wide_rows.h"
-
-constexpr i32 CHECK_PASSES = 100;
-constexpr i32 SHAVED_AT_ONCE = 64;
 
 // Whether the row, run repeatedly from the premises, implies `a`.
 OUTLINE bool is_reached(const Learner& l, Row r, const Premises& why, Literal a) {

@@ -15,15 +15,13 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "oracle.h"
 #include "priority.h"
 #include "resolvent.h"
 #include "wake.h"
 
-constexpr i32 MOST_COUNTERS = 1000;
-constexpr i32 LITERALS_A_COUNTER = 64;  // in the mean; a learner makes no more counters when there is no room
-constexpr i32 MOST_COUNTED = 1024;      // of one counter
-constexpr i64 COUNTER_BYTES = 4096;     // of a counter, with all that cores.h and reasons need for it, at most
+constexpr i64 COUNTER_BYTES = 4096;  // format: of a counter, with all that cores.h and reasons need for it, at most
 
 struct Counters {
   Literal* literals;  // of all counters

@@ -14,6 +14,7 @@
 
 #include "../../core/assert.h"
 #include "../../core/interval.h"
+#include "../tuning.h"
 #include "delay.h"
 #include "../state/literal.h"
 #include "oracle.h"
@@ -117,8 +118,6 @@ DEVICE i32 first_behind(const Profile& p, wide_t time) {
   }
   return maximum(from - 1, 0);
 }
-
-constexpr i32 MOST_STEPS = 8;  // in which a task walks over a piece of the profile
 
 // Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
 // another one then, for the task is sure to run.

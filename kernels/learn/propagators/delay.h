@@ -12,9 +12,8 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "wide.h"
-
-constexpr i32 LONGEST_DELAY = 63;
 
 enum Names : i32 { NAMES_UNKNOWN, NAMES_ONCE, NAMES_TWICE };
 

@@ -26,7 +26,7 @@
 #include "priority.h"
 #include "wide.h"
 
-constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;
+constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;  // formula: larger energies are left out, so that nothing overflows
 
 // The tasks that use anything. `free`: the energy that is not in the profile; `before`: what the profile has before a
 // beginning and an end.

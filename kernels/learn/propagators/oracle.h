@@ -15,9 +15,9 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 
-constexpr i32 MOST_PREMISES = 7;  // of a ternary row: six sides, and in a conflict the literal contradicted
-constexpr i32 BISECTIONS = 12;
+constexpr i32 MOST_PREMISES = 7;  // formula: of a ternary row: six sides, and in a conflict the literal contradicted
 
 // `room` is the number of literals that fit.
 struct Premises {

@@ -2,4 +2,4 @@
 #pragma once
 
 enum Priority { AT_ONCE, SUMS, COSTLY, WHOLE, LAST };
-constexpr int N_PRIORITIES = 5;
+constexpr int N_PRIORITIES = 5;  // format: classes of propagators

@@ -14,6 +14,7 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "priority.h"
 
 DEVICE const Wide& wide_at(const Problem* p, i32 row) {
@@ -31,10 +32,6 @@ constexpr i32 NOW = INT32_MAX;
 DEVICE bool was_reached(const Learner& l, i32 side, bound_t k, i32 t) {
   return sides(l).now[side] >= k && (t == NOW || held(l, side, t) >= k);
 }
-
-constexpr i32 ARGUMENTS_A_RUN = 2;  // of a wide row: as much work as a run of a ternary row
-constexpr i32 PAIRS_A_RUN = 64;     // of arguments, where each is compared with each
-constexpr i32 SHORT_ROW = 64;       // arguments
 
 // A kind of wide row, as wide_rows.h calls it. A kind has besides
 //   run(l, row): propagates; false on a conflict
@@ -66,7 +63,7 @@ struct Scratch {
 
 PART(Scratch, scratch);
 
-constexpr i32 PLACES = 8, NUMBERS = 4;
+constexpr i32 PLACES = 8, NUMBERS = 4;  // format: for each argument
 
 DEVICE i64 scratch_places(const Problem* p) { return p->n_wides ? PLACES * ((i64)p->most_arguments + 1) : 0; }
 DEVICE i64 scratch_numbers(const Problem* p) { return p->n_wides ? NUMBERS * ((i64)p->most_arguments + 1) : 0; }

@@ -32,6 +32,7 @@
 #include "../../search/task.h"
 #include "../state/ablation.h"
 #include "../clauses/clauses.h"
+#include "../tuning.h"
 #include "decide.h"
 #include "../state/heap.h"
 #include "../state/literal.h"
@@ -41,16 +42,8 @@
 #include "turns.h"
 #include "undo.h"
 
-constexpr i32 LUBY_UNIT = 100;       // conflicts
-constexpr i32 GLUCOSE_LEAST = 50;    // conflicts between restarts
-constexpr double GLUCOSE_EXCESS = 1.2;
-constexpr double RECENT_SHARE = 1.0 / 32;
-constexpr double USUAL_SHARE = 1.0 / 8192;
-constexpr i32 PROBE_EVERY = 3;       // runs
-constexpr i32 WISH_EVERY = 4;        // runs of a finder
-constexpr i32 N_TURNS = 5;           // of a soloist, before it starts over with longer ones
-constexpr i32 TURN_CONFLICTS = 500;  // of the first N_TURNS turns; the next ones have 500 more, and so on
-constexpr i64 LONGEST_LEAP = (i64)1 << 60;
+constexpr i32 N_TURNS = 5;  // format: of a soloist, before it starts over with longer ones
+constexpr i64 LONGEST_LEAP = (i64)1 << 60;  // formula: a longer one could overflow
 
 struct Restarts {
   i32 role, part;  // `part` is its current role, which differs from `role` for a soloist only

@@ -9,10 +9,7 @@
 #include "../../core/assert.h"
 #include "../propagators/advance.h"
 #include "../state/parts.h"
-
-constexpr i32 RUN_WORK = 40;  // of a row, including the clauses that it wakes
-constexpr i32 NODE_WORK = 500;
-constexpr i32 CONFLICT_WORK = 20000;
+#include "../tuning.h"
 
 DEVICE i64 work_done(const Learner& l) {
   const Statistics& done = statistics(block(l));

@@ -10,13 +10,11 @@
 #include "../../core/assert.h"
 #include "../../core/interval.h"
 #include "../../core/room.h"
+#include "../tuning.h"
 #include "parts.h"
 #include "sides.h"
 
-constexpr double FIRST_FADING = 0.05;  // of a gain, with each conflict
-constexpr double LAST_FADING = 0.01;
-constexpr double FADING_CONFLICTS = 50000;  // from the first to the last
-constexpr double ACTIVITY_MOST = 1e100;
+constexpr double ACTIVITY_MOST = 1e100;  // formula: beyond it all activities are divided
 
 struct Heap {
   double* activity;  // of each variable

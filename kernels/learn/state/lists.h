@@ -35,8 +35,8 @@ union Cell {
   i32 next_free;
 };
 
-constexpr i32 N_LOGS = 28;
-constexpr i64 MOST_CELLS = ((i64)1 << 30) - 1;
+constexpr i32 N_LOGS = 28;  // format: the classes of lengths, by powers of two
+constexpr i64 MOST_CELLS = ((i64)1 << 30) - 1;  // format: a place has 30 bits
 
 struct Lists {
   List* nodes;  // for each side: its watched literals, by threshold

@@ -1,5 +1,6 @@
 """Prints the kernels' side of abi.py: kernels/core/abi.h, and model_abi.h, abi_check.h and float_abi.h beside it; and
-the list of the kinds of wide rows, kernels/learn/propagators/kinds.h, of tnf/wide.py.
+the list of the kinds of wide rows, kernels/learn/propagators/kinds.h, of tnf/wide.py; and the constants of a folder of
+kernels/, its tuning.h, of kernel_tuning.py.
 
     python -m turbo_fzn.engine.abi.header            checks that the files are up to date
     python -m turbo_fzn.engine.abi.header --write    writes them
@@ -19,7 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from turbo_fzn.base.resources import kernels_folder
-from turbo_fzn.engine.abi import abi, agreement, float_abi, model_records
+from turbo_fzn.engine.abi import abi, agreement, float_abi, kernel_tuning, model_records
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.tnf import language
 from turbo_fzn.tnf.wide import WideKind
@@ -79,6 +80,15 @@ KINDS_HEAD = f"""\
 // The kinds of wide rows, each in a header of its own that ends with the struct of its name (WideRow in wide.h).
 // Printed from turbo_fzn/tnf/wide.py by `{HOW}`: edit that one.
 #pragma once
+
+"""
+TUNING_HEAD = f"""\
+// Tunable constants of this folder, which decide by which way, how far or how long, and never which answer is given.
+// Printed from turbo_fzn/engine/abi/kernel_tuning.py, which says what each trades, by
+// `{HOW}`: edit that one.
+#pragma once
+
+#include "PORT"
 
 """
 
@@ -248,6 +258,13 @@ def kinds_header() -> str:
     return KINDS_HEAD + includes + "\n" + lines[0] + "\n" + " \\\n".join(lines[1:]) + "\n"
 
 
+def tuning_header(folder: str) -> str:
+    """The text of the tuning.h of a folder of kernels/."""
+    constants = kernel_tuning.constants(folder)
+    lines = (f"// {one.unit}\nconstexpr {one.type} {one.name} = {one.value};\n" for one in constants)
+    return TUNING_HEAD.replace("PORT", "port.h" if folder == "core" else "../core/port.h") + "".join(lines)
+
+
 def files() -> dict[str, str]:
     """The printed texts, by the names of their files in kernels/."""
     return {
@@ -256,6 +273,7 @@ def files() -> dict[str, str]:
         "core/abi_check.h": check(),
         "core/float_abi.h": float_header(),
         "learn/propagators/kinds.h": kinds_header(),
+        **{f"{folder}/tuning.h": tuning_header(folder) for folder in kernel_tuning.TABLES},
     }
 
 
