@@ -9,6 +9,7 @@
 #include "learn/exchange/exchange.h"
 #include "learn/learner.h"
 #include "learn/propagators/posted.h"
+#include "search/implications.h"
 #include "search/incumbent.h"
 #include "search/presolve.h"
 #include "search/task.h"
@@ -95,6 +96,23 @@ int probe_root(const Problem* problem, Probes* task, bound_t* lower, bound_t* up
   probe_groups(p);
   memcpy(lower, b.lower, (size_t)n * sizeof(bound_t));
   memcpy(upper, b.upper, (size_t)n * sizeof(bound_t));
+  free(memory);
+  return 1;
+}
+
+// Numbers the strongly connected components of n literals (component: n numbers), by pairs of which the first implies
+// the second. Gives 1, or -2 without memory.
+int connect_literals(i32 n, i64 n_pairs, const i32* pairs, i32* component) {
+  i64 size = n;
+  i32* memory = (i32*)calloc((size_t)(1 + size * (1 + COMPONENT_ARRAYS) + 2 * n_pairs), sizeof(i32));
+  if (!memory) return -2;
+  i32 *numbers = memory + size + 1, *targets = numbers + COMPONENT_ARRAYS * size;
+  Implications graph = {memory, targets, n};
+  fill_graph(graph, pairs, n_pairs);
+  memset(component, -1, (size_t)size * sizeof(i32));
+  Components s = {component, numbers, numbers + size, numbers + 2 * size, numbers + 3 * size, numbers + 4 * size,
+                  0,         0,       0,              0};
+  find_components(s, graph);
   free(memory);
   return 1;
 }

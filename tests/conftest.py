@@ -28,6 +28,7 @@ from turbo_fzn.command.install import install_solver
 from turbo_fzn.interface import api
 from turbo_fzn.options.options import Options
 from turbo_fzn.ranks.world import SIZES
+from turbo_fzn.run.tuning import TUNING
 
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("repeatable", **UNHURRIED, derandomize=True, max_examples=100, database=None)
@@ -64,6 +65,13 @@ def signals_arrive() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else lambda *_: None)
+
+
+@pytest.fixture
+def no_probing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test tells of the search or of the relaxation is not found before it, by the presolve of all truths."""
+    monkeypatch.setattr(TUNING, "truth_work", 0)
+    monkeypatch.setattr(TUNING, "truth_work_per_row", 0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -201,7 +201,7 @@ struct Probes {
   const i32* starts;  // for each group and one more: where its literals begin
   i32* implied;       // three numbers each: a literal, another variable, and an Implied
   i64 work;           // that is left
-  i64 reward;         // more of it, for each variable of the root that becomes tighter
+  i64 reward;         // more of it, for each variable of the root that becomes fixed
   i64 most_rewards;   // in total
   i64 probe_work;     // of a case, at most
   i32 n_groups;

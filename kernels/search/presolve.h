@@ -145,7 +145,9 @@ DEVICE bool restrict_root(Presolve& p) {
     return false;
   }
   Propagation& s = propagation(b);
-  i64 reward = minimum(task->reward * s.trail_size, task->most_rewards);
+  i64 n_fixed = 0;
+  for (i32 i = 0; i < s.trail_size; ++i) n_fixed += is_fixed(b, b.trail[i].var);
+  i64 reward = minimum(task->reward * n_fixed, task->most_rewards);
   task->most_rewards -= reward;
   task->work += reward;
   mark_segment(b, 0, s.trail_size, false);

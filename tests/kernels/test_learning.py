@@ -86,7 +86,7 @@ def example(name: str) -> dict:
 @pytest.mark.slow
 @pytest.mark.parametrize("role", LEARNERS)
 @pytest.mark.parametrize("model", HARD)
-def test_every_explanation_and_every_learned_clause_is_right(checked, model, role):
+def test_every_explanation_and_every_learned_clause_is_right(checked, no_probing, model, role):
     statistics = solve(text_of(example(model)), (role,)).statistics
     assert statistics["explanations"] > 0 and statistics["explanationErrors"] == 0
 
@@ -104,7 +104,7 @@ def test_every_explanation_in_random_models_is_right(checked):
 
 @pytest.mark.parametrize("kilobytes", [150, 160, 170, 180, 195, 210])  # now the clauses are full first, now the lists
 @pytest.mark.parametrize("team", TEAMS, ids="+".join)
-def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, maybe_checked, team, kilobytes):
+def test_a_full_memory_costs_clauses_and_no_answer(monkeypatch, no_probing, maybe_checked, team, kilobytes):
     monkeypatch.setattr(Layout, "learn_bytes", lambda layout: 500 * layout.tnf.n_vars + 1000 * kilobytes)
     entry = example("removal")
     result = solve(text_of(entry), team, relaxation="off")  # without room for rows that it would post

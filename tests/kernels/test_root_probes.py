@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,8 +16,13 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import EngineError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.search_records import Implied
-from turbo_fzn.engine.probing import Budget, Found, probe
-from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.engine.probing import Budget, Found, equal_truths, probe
+from turbo_fzn.engine.root import Box
+from turbo_fzn.options.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.run.presolve import Presolve
+from turbo_fzn.tnf.language import TNF, Op, Output
+from turbo_fzn.tnf.simplify import simplify
 
 AMPLE = Budget(10**9)
 TRUTHS = 5
@@ -52,10 +58,14 @@ def check(tnf: TNF, groups, budget: Budget = AMPLE) -> Found | None:
         return found
     for solution in solutions:
         assert (found.box[0] <= solution).all() and (solution <= found.box[1]).all()
-        assert all(solution[a] == (solution[b] ^ opposite) for a, b, opposite in found.equal().tolist())
         for literal, variable, kind in found.implied.tolist():
             assert kind <= Implied.TRUE, "all variables have bounds"
             assert solution[literal >> 1] != literal & 1 or solution[variable] == kind
+    equal = equal_truths(root.Propagator(tnf), tnf.n_vars, found.implications())
+    if equal is None:
+        assert not solutions
+    for solution in solutions:
+        assert all(solution[one] == solution[other] for one, other in equal.tolist())
     return found
 
 
@@ -88,6 +98,63 @@ def test_after_probing_all_truths_until_nothing_changes_no_value_of_a_truth_is_r
         if lower[truth] < upper[truth]:
             lower[truth] = upper[truth] = value
             assert propagator(lower, upper) is not None
+
+
+def by_hand(tnf: TNF) -> tuple[Box | None, set[tuple[int, int, int]]]:
+    """(box, implied): what probing the truths in order finds, by propagation and hulls of tests/support/naive.py."""
+    box, implied = naive.propagate(tnf), set()
+    for truth in range(TRUTHS):
+        if box is None or box[0][truth] == box[1][truth]:
+            continue
+        cases = []
+        for value in (1, 0):
+            lower, upper = box[0].copy(), box[1].copy()
+            lower[truth] = upper[truth] = value
+            case = naive.propagate(replace(tnf, lower=lower, upper=upper))
+            if case is not None:
+                cases.append(case)
+                changed = (box[0] == 0) & (box[1] == 1) & (case[0] == case[1])
+                others = np.flatnonzero(changed & (np.arange(tnf.n_vars) != truth)).tolist()
+                implied |= {(2 * truth + value, other, int(case[0][other])) for other in others}
+        if not cases:
+            return None, implied
+        hull = np.minimum.reduce([low for low, _ in cases]), np.maximum.reduce([high for _, high in cases])
+        box = naive.propagate(replace(tnf, lower=hull[0], upper=hull[1]))
+    return box, implied
+
+
+@given(models())
+def test_it_finds_what_a_plain_prober_finds(case):
+    tnf, _ = case
+    box, implied = by_hand(tnf)
+    found = probed(tnf, 2 * np.arange(TRUTHS) + 1)
+    assert (found is None or found.box is None) == (box is None)
+    if box is not None:
+        assert all(np.array_equal(*bounds) for bounds in zip(found.box, box))
+        assert set(map(tuple, found.implied.tolist())) == implied
+
+
+@given(models(), st.sampled_from([1, 10, 10**6]), st.integers(0, 2**12))
+def test_a_presolved_model_has_the_same_solutions(case, work, shown):
+    """Definitions of variables that are not shown are removed, before and after truths are found to be equal."""
+    tnf, _ = case
+    outputs = [Output(f"o{v}", "int", None, np.array([v], np.int32)) for v in range(tnf.n_vars)]
+    tnf.outputs = [output for v, output in enumerate(outputs) if shown >> v & 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("turbo_fzn.run.tuning.TUNING.truth_work", work)
+        presolve = Presolve(tnf, Options(), Interrupt())
+        simplified = simplify(tnf, presolve.propagate, probe=presolve.probe)
+    before = list(naive.solutions(tnf))
+    after = [
+        tuple(simplified.reconstruction.values(np.array(found)).tolist()) for found in naive.solutions(simplified.tnf)
+    ]
+    assert set(after) <= set(before)
+    places = [v for v in range(tnf.n_vars) if shown >> v & 1]
+    both = ({tuple(solution[v] for v in places) for solution in some} for some in (before, after))
+    assert next(both) == next(both)
+    for solution in before:
+        for literal, implied in presolve.implications.tolist():
+            assert solution[literal >> 1] != literal & 1 or solution[implied >> 1] == implied & 1
 
 
 # Truths a, b, c; x; the constants 3, 5, 8, 1, 0.
@@ -139,9 +206,56 @@ def test_a_group_has_as_many_cases_as_it_needs():
     assert probed(free, [literals(A, B, C)]).box[0][X] <= -INFINITY
 
 
-def test_equal_and_opposite_truths_are_found():
-    found = check(model([(Op.LEQ, ONE, A, B), (Op.LEQ, ONE, B, A), (Op.ADD, ONE, A, C)]), [literals(A)])
-    assert found.equal().tolist() == [[A, B, 0], [A, C, 1]]
+def equal_of(tnf: TNF, *truths: int) -> set[frozenset[int]] | None:
+    """The classes of equal truths after probing these alone; None where there is no solution."""
+    found = check(tnf, [literals(truth) for truth in truths])
+    pairs = equal_truths(root.Propagator(tnf), tnf.n_vars, found.implications())
+    return None if pairs is None else classes_of(pairs.tolist())
+
+
+def classes_of(pairs) -> set[frozenset[int]]:
+    found: set[frozenset[int]] = set()
+    for pair in pairs:
+        touched = {one for one in found if not one.isdisjoint(pair)}
+        found = found - touched | {frozenset(pair).union(*touched)}
+    return found
+
+
+def test_truths_with_the_same_two_values_are_equal():
+    tnf = model([(Op.LEQ, ONE, A, B), (Op.LEQ, ONE, B, A), (Op.ADD, ONE, A, C)])
+    assert equal_of(tnf, A) == {frozenset((A, B))}
+
+
+def test_two_opposites_of_a_truth_are_equal():
+    tnf = model([(Op.ADD, ONE, A, B), (Op.ADD, ONE, A, C)])
+    assert equal_of(tnf, A) == {frozenset((B, C))}
+
+
+def test_truths_that_imply_each_other_in_a_circle_are_equal():
+    """Each of them implies the next one, and none the one before: that follows the other way round only."""
+    n = 4
+    ring = np.array([(2 * i + 1, 2 * ((i + 1) % n) + 1) for i in range(n)], np.int32)
+    propagator = root.Propagator(model(CASES))
+    assert classes_of(equal_truths(propagator, n, ring).tolist()) == {frozenset(range(n))}
+    assert equal_truths(propagator, n, ring[1:]).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20))
+def test_equal_truths_are_those_that_reach_each_other(pairs):
+    """Against the transitive closure of the implications and their contrapositives."""
+    n = 6
+    reach = np.eye(2 * n, dtype=bool)
+    for a, b in pairs:
+        reach[a, b] = reach[b ^ 1, a ^ 1] = True
+    for middle in range(2 * n):
+        reach |= np.outer(reach[:, middle], reach[middle])
+    mutual = reach & reach.T
+    found = equal_truths(root.Propagator(model(CASES)), n, np.array(pairs, np.int32).reshape(-1, 2))
+    if mutual[np.arange(2 * n), np.arange(2 * n) ^ 1].any():
+        assert found is None
+    else:
+        alike = [(i, j) for i in range(n) for j in range(i) if mutual[2 * i + 1, 2 * j + 1]]
+        assert classes_of(found.tolist()) == classes_of(alike)
 
 
 def test_work_is_counted_and_ends_it():
@@ -158,6 +272,12 @@ def test_rewards_are_more_work():
     assert probed(model(rows), groups, Budget(1)).n_tried == 1
     assert probed(model(rows), groups, Budget(1, reward=100, most_rewards=1000)).n_tried == 3
     assert probed(model(rows), groups, Budget(1, reward=100)).n_tried == 1
+
+
+def test_bounds_that_fix_nothing_are_no_reward():
+    tnf = model([*CASES[:2], (Op.MAX, ONE, A, B)])
+    found = check(tnf, [literals(A), literals(C)], Budget(1, reward=100, most_rewards=1000))
+    assert (found.box[0][X], found.box[1][X]) == (3, 5) and found.n_tried == 1
 
 
 def test_a_stop_ends_it_with_bounds_that_hold():

@@ -110,7 +110,7 @@ def test_every_solution_is_found_once(make, short, monkeypatch):
 @pytest.mark.parametrize("make", ENGINES)
 @pytest.mark.parametrize("clause", ["[b0,b1,b2],[]", "[],[b0,b1,b2]"])
 @pytest.mark.parametrize("at_once", [False, True])
-def test_a_clause_of_three_truths_leaves_none_without_a_solution(make, clause, at_once):
+def test_a_clause_of_three_truths_leaves_none_without_a_solution(make, clause, at_once, no_probing):
     """One alone never fails. It fails where others make its last two literals false at once."""
     declared = "".join(f"var bool: b{i} :: output_var;\n" for i in range(3))
     of_first = "[b0],[b{}]" if clause.endswith("[]") else "[b{}],[b0]"

@@ -262,7 +262,7 @@ def test_a_bound_that_is_lost_is_written_again(order):
     assert rounds[1] > rounds[0]
 
 
-def test_rows_that_empty_a_domain_between_them_do_not_retire():
+def test_rows_that_empty_a_domain_between_them_do_not_retire(no_probing):
     """Each of two lanes is done when it has moved its side of x; that both sides have met, one must still see."""
     rows = "constraint int_le_reif(5,x,d);\nconstraint int_le_reif(x,3,d);\n"
     text = f"var bool: d;\nvar 0..9: x :: output_var;\n{rows}"

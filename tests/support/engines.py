@@ -91,7 +91,10 @@ class OpenEngine(CpuEngine):
         return found
 
     def run(self) -> list[Found]:
-        """All that is found, by all blocks."""
+        """All that is found, by all blocks. No engine is asked where the presolve has found that there is nothing."""
+        if self.prepared.tnf.infeasible:
+            self.close()
+            return []
         self.start()
         return self.search_until(lambda: False)
 

@@ -14,8 +14,9 @@ from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.prepared import Prepared
 
 
-def prepared_of(text: str) -> Prepared:
-    return prepare(parse_text(text), Options(), Interrupt(None))
+def prepared_of(text: str, simplify: bool = True) -> Prepared:
+    """The prepared model. Without the simplifier there is no presolve, which may prove what a test is about."""
+    return prepare(parse_text(text), Options(simplify=simplify), Interrupt(None))
 
 
 def numbers_of(prepared: Prepared) -> dict[str, int]:
@@ -25,18 +26,18 @@ def numbers_of(prepared: Prepared) -> dict[str, int]:
     return {name: number if back is None else int(back.position[number]) for name, number in numbers.items()}
 
 
-def beside_of(text: str) -> Beside:
+def beside_of(text: str, simplify: bool = True) -> Beside:
     """The relaxation of a model, without a search."""
-    return beside_a(prepared_of(text))
+    return beside_a(prepared_of(text, simplify))
 
 
 def beside_a(prepared: Prepared) -> Beside:
     return Beside(lambda: relaxation_of(prepared), EngineBoxes(prepared, np.arange(prepared.tnf.n_vars)))
 
 
-def root_of(text: str) -> Root:
+def root_of(text: str, simplify: bool = True) -> Root:
     """The root of a model's relaxation, whose listener is its `Beside`, with its linear program solved."""
-    root = unsolved(beside_of(text))
+    root = unsolved(beside_of(text, simplify))
     root.settle()
     return root
 

@@ -49,6 +49,7 @@ def library(bits: int, *extra: str) -> ctypes.CDLL:
     loaded.solve_block.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     loaded.propagate_root.argtypes = [ctypes.c_void_p] * 3
     loaded.probe_root.argtypes = [ctypes.c_void_p] * 4
+    loaded.connect_literals.argtypes = [ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2]
     loaded.adopt_solution.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
     loaded.read_units.argtypes = loaded.write_units.argtypes = [ctypes.c_void_p] * 2
     loaded.read_units.restype = ctypes.c_int64

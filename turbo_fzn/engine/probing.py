@@ -22,8 +22,8 @@ from turbo_fzn.engine.tuning import TUNING
 class Budget:
     """The work that probing may cost: propagations, and variables that a case changes.
 
-    work: without rewards; reward: more, for each variable of the root that becomes tighter; most_rewards: in total;
-    probe_work: of one case, at most."""
+    work: without rewards; reward: additional work for each variable of the root that becomes fixed; most_rewards: the
+    most rewards in total; probe_work: the most work of one case."""
 
     work: int
     reward: int = 0
@@ -46,14 +46,26 @@ class Found:
     n_tried: int
     work: int
 
-    def equal(self) -> np.ndarray:
-        """Pairs of truths (int64 [k, 3]): two variables, and 1 where they are opposite, 0 where they are equal."""
-        literal, variable, kind = self.implied[self.implied[:, 2] <= Implied.TRUE].astype(np.int64).T
-        truth, value = literal >> 1, literal & 1
-        keys = np.stack((truth, variable, kind ^ value), axis=1)
-        pairs = [np.unique(keys[value == one], axis=0) for one in (0, 1)]
-        rows, counts = np.unique(np.concatenate(pairs), axis=0, return_counts=True)
-        return rows[counts == 2]
+    def implications(self) -> np.ndarray:
+        """Pairs of literals (int32 [k, 2]), the first of which implies the second."""
+        literal, variable, kind = self.implied[self.implied[:, 2] <= Implied.TRUE].T
+        return np.stack((literal, 2 * variable + kind), axis=1)
+
+
+def equal_truths(propagator: Propagator, n_vars: int, implications: np.ndarray) -> np.ndarray | None:
+    """Pairs of truths that have the same value in all solutions (int64 [k, 2]), from pairs of literals of which the
+    first implies the second: truths whose literals imply each other, also transitively. None if a literal and its
+    negation do, so that there is no solution. As few pairs as connect each class."""
+    component = np.empty(2 * n_vars, np.int32)
+    pairs = np.ascontiguousarray(implications, np.int32)
+    arguments = 2 * n_vars, len(pairs), pairs.ctypes.data, component.ctypes.data
+    has_solutions(propagator.library.connect_literals(*arguments))
+    if np.any(component[::2] == component[1::2]):
+        return None
+    order = np.argsort(component[1::2], kind="stable")
+    of_order = component[1::2][order]
+    same = of_order[1:] == of_order[:-1]
+    return np.stack((order[:-1], order[1:]), axis=1)[same]
 
 
 def probe(propagator: Propagator, box: Box, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget) -> Found:

@@ -142,6 +142,7 @@ class EngineBoxes:
 
     def __init__(self, prepared: Prepared, exports: np.ndarray):
         self.tnf, self.back, self.exports = prepared.tnf, prepared.reconstruction, exports
+        self.implications = prepared.implications
         self.found: deque[Found] = deque()
         self.rows: deque[Inequality] = deque()
         self.wishes: np.ndarray | None = None  # in the form of Engine.suggest
@@ -160,6 +161,7 @@ class EngineBoxes:
         truths = [(truth, *meaning) for truth, meaning in relaxation.truths.items()]
         self.truths = np.array(truths, np.int64).reshape(-1, 3)  # [k, 3]: the column of a truth x = v, column x, v
         self.learners = self.variables_of_learners(relaxation.n_columns)
+        relaxation.conflicts.exclude(self.excluded_pairs())
         self.ends = relaxation.lower, relaxation.upper
         self.are_small = (relaxation.upper - relaxation.lower)[self.columns] == 1
         self.propagator = root.Propagator(self.tnf)
@@ -179,6 +181,17 @@ class EngineBoxes:
             if learners[truth] < 0:
                 learners[truth] = known.get((int(learners[column]), value), -1)
         return learners
+
+    def excluded_pairs(self) -> np.ndarray:
+        """Pairs of the relaxation's literals (int64 [k, 2]) that exclude each other by the presolve's implications: a
+        literal and the negation of its implied literal."""
+        columns, known = np.full(self.tnf.n_vars + 1, -1), self.learners >= 0
+        columns[self.learners[known]] = np.flatnonzero(known)
+        variable, value = self.implications >> 1, self.implications & 1
+        if self.back is not None:
+            variable = self.back.position[self.back.representative[variable]]
+        found = 2 * columns[variable] + (value ^ (1, 0))
+        return found[(columns[variable] >= 0).all(axis=1) & (found[:, 0] >> 1 != found[:, 1] >> 1)]
 
     def post(self, reason: Reason, under: int, name: str) -> None:
         variables = np.fromiter(reason.entries, np.int32, len(reason.entries))

@@ -79,6 +79,7 @@ def make_smaller(prepared: Prepared, options: Options, interrupt: Interrupt) -> 
     with progress.stage("simplify"):
         simplified = simplify(prepared.tnf, presolve.propagate, probe=presolve.probe)
     prepared.tnf, prepared.reconstruction = simplified.tnf, simplified.reconstruction
+    prepared.implications = presolve.implications
     presolve.report()
 
 

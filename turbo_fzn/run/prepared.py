@@ -14,7 +14,10 @@ from turbo_fzn.tnf.reconstruction import Reconstruction
 
 @dataclass
 class Prepared:
-    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against."""
+    """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against.
+
+    implications: pairs of literals (int32 [k, 2]), the first of which implies the second: twice a variable before
+    simplification, plus its value."""
 
     tnf: TNF
     model: Model | None = None
@@ -22,6 +25,7 @@ class Prepared:
     reconstruction: Reconstruction | None = None
     times: dict[str, float] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)  # before simplification, as statistics
+    implications: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
     started: float | None = None  # the start of the process, on the clock of time.monotonic
 
     def original(self, values: np.ndarray) -> np.ndarray:

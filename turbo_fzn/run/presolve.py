@@ -3,6 +3,7 @@ kept (kernels/search/presolve.h, docs/design/presolve.md).
 
 It works between two fixpoints of the simplifier, on the rows of the first fixpoint.
 
+* All truths are probed: failed literals, bounds that both values have, and truths that imply each other.
 * Where a variable has no bounds, the truths within two rows of it are probed. An if-then-else bounds its result in each
   of its branches, and propagation alone does not find these bounds; but without bounds no block could learn.
 
@@ -22,7 +23,7 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.search_records import Implied
-from turbo_fzn.engine.probing import Budget, Found, probe
+from turbo_fzn.engine.probing import Budget, Found, equal_truths, probe
 from turbo_fzn.engine.root import Box, Propagator
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -30,9 +31,9 @@ from turbo_fzn.run.interruptible import call_kernels
 from turbo_fzn.run.roles import NO_BOUNDS, obstacle_to_learning
 from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import ELEMENT, TNF
+from turbo_fzn.tnf.simplify import Probed
 
 log = logging.getLogger("turbo_fzn")
-
 
 NO_PAIRS = np.empty((0, 2), np.int64)
 
@@ -42,10 +43,14 @@ class Presolve:
 
     def __init__(self, tnf: TNF, options: Options, interrupt: Interrupt):
         self.interrupt = interrupt
+        self.wants_truths = options.proof is None and tnf.floats is None
         self.wants_bounds = options.proof is None and obstacle_to_learning(tnf, options) == NO_BOUNDS
         self.box: Box | None = None  # the box of the root so far; None if it has no solution
         self.n_probes = self.n_failed = 0
-        self.n_unbounded = (0, 0)  # before and after
+        self.n_unbounded = (0, 0)  # variables without bounds, before and after
+        self.n_fixed = 0
+        self.equal = NO_PAIRS
+        self.implications = np.empty((0, 2), np.int32)  # pairs of literals, of which the first implies the second
         self.seconds = 0.0
 
     def propagate(self, tnf: TNF) -> Box | None:
@@ -58,18 +63,26 @@ class Presolve:
         self.propagator = Propagator(self.tnf, stop)
         return self.propagator(self.tnf.lower, self.tnf.upper)
 
-    def probe(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(lower, upper, equal): bounds (int64 [n] each) that hold in all solutions, and pairs of variables that are
-        equal in all (int64 [k, 2]). None where there is no solution."""
+    def probe(self) -> Probed | None:
+        """Facts about all solutions found by probing; None if there is no solution."""
+        before = self.box
         if self.wants_bounds:
             self._bound_variables()
-        return None if self.box is None else (*self.box, NO_PAIRS)
+        if self.wants_truths and self.box is not None:
+            self._probe_truths()
+        if self.box is None or before is None:
+            return None
+        self.n_fixed = int(np.count_nonzero((self.box[0] == self.box[1]) & (before[0] < before[1])))
+        return Probed(*self.box, self.equal)
 
     def report(self) -> None:
         """Logs the line of `-v`, if something was probed."""
-        if self.n_probes > 0:
-            counts = self.seconds, self.n_probes, self.n_failed, *self.n_unbounded
-            log.info("presolve: %.2f s, %d probes, %d failed, variables without bounds: %d, then %d", *counts)
+        if self.n_probes == 0:
+            return
+        counts = self.seconds, self.n_probes, self.n_failed, self.n_fixed, len(self.equal)
+        before, after = self.n_unbounded
+        bounded = f", variables without bounds: {before}, then {after}" if before else ""
+        log.info("presolve: %.2f s, %d probes, %d failed, %d variables fixed, %d equal%s", *counts, bounded)
 
     def _run(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget, seconds: float) -> Found:
         """Probes the groups from the root, which becomes tighter."""
@@ -86,6 +99,28 @@ class Presolve:
         self.n_probes += found.n_probes
         self.n_failed += found.n_failed
         return found
+
+    # All truths
+
+    def _probe_truths(self) -> None:
+        """Probes all truths, in an order that mixes the truths of different constraints, while that is worth the
+        work."""
+        truths = mixed(np.flatnonzero(truths_in(self.box)))
+        if len(truths) == 0:
+            return
+        work = TUNING.truth_work + TUNING.truth_work_per_row * self.tnf.n_rows
+        most = TUNING.most_rewards * work
+        budget = Budget(work, TUNING.reward, most, probe_work=max(work // TUNING.truth_cases, 1))
+        found = self._run(2 * truths + 1, budget, self._seconds_left())
+        if self.box is not None and len(found.implied):
+            self.implications = found.implications()
+            equal = equal_truths(self.propagator, self.tnf.n_vars, self.implications)
+            self.box = None if equal is None else self.box
+            self.equal = NO_PAIRS if equal is None else equal
+
+    def _seconds_left(self) -> float:
+        seconds = TUNING.presolve_seconds + TUNING.presolve_seconds_per_row * self.tnf.n_rows
+        return max(seconds - self.seconds, 0)
 
     # Variables without bounds
 
@@ -104,8 +139,7 @@ class Presolve:
         self.n_unbounded = n_before, n_left
 
     def _bounding(self, groups: Sequence[Sequence[int]] | np.ndarray, budget: Budget) -> Found:
-        seconds = TUNING.presolve_seconds + TUNING.presolve_seconds_per_row * self.tnf.n_rows
-        return self._run(groups, budget, max(seconds - self.seconds, 0))
+        return self._run(groups, budget, self._seconds_left())
 
     def _unbounded(self) -> np.ndarray:
         """The variables (bool [n]) that lack a bound; all False if there is no solution."""
@@ -138,6 +172,13 @@ def truths_in(box: Box | None) -> np.ndarray:
     """The variables (bool [n]) that may be 0 or 1."""
     assert box is not None, "the root has no solution"
     return (box[0] == 0) & (box[1] == 1)
+
+
+def mixed(numbers: np.ndarray) -> np.ndarray:
+    """The numbers (int64 [k], none negative) in an order that scatters neighbours, by multiplicative hashing (Knuth,
+    The Art of Computer Programming 3, 6.4): numpy.random would take time to import."""
+    golden = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, odd
+    return numbers[np.argsort(numbers.astype(np.uint64) * golden, kind="stable")]
 
 
 def beside(tnf: TNF, variables: np.ndarray) -> np.ndarray:

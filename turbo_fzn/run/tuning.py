@@ -75,6 +75,19 @@ class Tuning:
     group: int = tunable(
         64, "literals of a group", "groups that are probed together against the time of one", tried=(2, NEVER)
     )
+    truth_work: int = tunable(
+        100_000,
+        "propagations and changed variables, of probes of all truths",
+        "a smaller model and a tighter root against time: some hundredths of a second",
+        tried=(0, 10, 10**6),
+        measured="docs/measurements/presolve.md",
+    )
+    truth_work_per_row: int = tunable(2, "the same, for each row", "a smaller model against time", tried=(0, 1))
+    truth_cases: int = tunable(4, "cases", "of so many truths one may cost all of that work", tried=(1, 10**5))
+    reward: int = tunable(
+        1000, "the same, more for each variable that becomes fixed", "probing goes on where it pays", tried=(0, 10**5)
+    )
+    most_rewards: int = tunable(20, "times the work without rewards", "the end of that", tried=(0, 1000))
     presolve_seconds: float = tunable(1.0, "seconds", "a tighter root against time", kept=WAIT)
     presolve_seconds_per_row: float = tunable(1e-4, "seconds for each row", "a tighter root against time", kept=WAIT)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,12 +34,20 @@ from turbo_fzn.tnf.tuning import TUNING
 from turbo_fzn.tnf.wide import all_of_class
 
 Propagate = Callable[[TNF], "tuple[np.ndarray, np.ndarray] | None"]
-Probe = Callable[[], "tuple[np.ndarray, np.ndarray, np.ndarray] | None"]
+Probe = Callable[[], "Probed | None"]
 Observer = Callable[[str, int, int], None]  # called with (pass, variables, rows) after each pass
 
 
 class _Contradiction(Exception):
     """A domain is empty."""
+
+
+class Probed(NamedTuple):
+    """Facts about all solutions: bounds (int64 [n] each), and pairs of truths that are equal (int64 [k, 2])."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    equal: np.ndarray
 
 
 @dataclass
@@ -52,8 +61,8 @@ class Simplified:
 def simplify(
     tnf: TNF, propagate: Propagate, observer: Observer | None = None, probe: Probe | None = None
 ) -> Simplified:
-    """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure. `probe` returns
-    tighter ones than those that `propagate` has returned last, and pairs of variables that are equal ([k, 2])."""
+    """The smaller model; `propagate` returns (lower, upper) at the root fixpoint, or None on failure. `probe` finds
+    tighter ones than those that `propagate` has returned last, and pairs of equal truths, or None on failure."""
     simplifier = _Simplifier(tnf, observer)
     try:
         if tnf.infeasible:
@@ -90,11 +99,13 @@ class _Simplifier:
         if probe is not None and self.take(probe()):
             self.reach_fixpoint(propagate)
 
-    def take(self, found: tuple[np.ndarray, np.ndarray, np.ndarray] | None) -> bool:
+    def take(self, found: Probed | None) -> bool:
         """Takes over what probing has found. Returns whether the rules are worth being applied again."""
         if found is None:
             raise _Contradiction
-        lower, upper, equal = found
+        lower, upper = found.lower, found.upper
+        inner = self.inner()  # what only some constraints name stays apart from all else
+        equal = found.equal[inner[found.equal[:, 0]] == inner[found.equal[:, 1]]]
         equal = equal[self.used()[self.representative[equal]].all(axis=1)]  # a removed definition sets its own variable
         n_new = np.count_nonzero((lower == upper) & (self.lower < self.upper)) + len(equal)
         self.restrict(np.arange(len(lower)), lower, upper)

@@ -208,7 +208,7 @@ def nodes_to_the_proof(text: str, simplified: bool) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_simplified_model_needs_as_many_nodes_to_the_proof(name):
+def test_a_simplified_model_needs_as_many_nodes_to_the_proof(name, no_probing):
     text = MODELS[name]()
     nodes, failures, figure = nodes_to_the_proof(text, simplified=True)
     assert 10**3 <= nodes <= 10**6

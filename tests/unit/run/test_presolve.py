@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
+
+import numpy as np
 import pytest
 
 from support.command import write
+from support.relaxations import beside_a, prepared_of, unsolved
 from support.warm import ask
 from turbo_fzn import Model, solve_text
+from turbo_fzn.run.bounding import root_bounds
 
 DECLARED = """
 var 0..9: x :: output_var;
@@ -79,3 +85,86 @@ def test_other_reasons_are_told_too(tmp_path, flags, reason):
     text = "var 0..3: x :: output_var;\nconstraint int_ne(x, 2);\nsolve satisfy;\n"
     assert f"no learning: {reason}" in ask("--arch", "cpu", "-v", *flags, write(tmp_path, text)).errors
     assert "no learning" not in ask("--arch", "cpu", "-v", write(tmp_path, text)).errors
+
+
+# Nobody but probing sees that a fails (it needs b and c, which are not both), that e and f are the same (each is
+# implied by the other one's way through g and h), and that of t1, t2, t3 at most one is true: each gives y its value.
+TRUTHS = """
+var bool: a :: output_var; var bool: b :: output_var; var bool: c :: output_var;
+var bool: e :: output_var; var bool: f :: output_var; var bool: g; var bool: h;
+var 0..1: t1 :: output_var; var 0..1: t2 :: output_var; var 0..1: t3 :: output_var; var 1..3: y :: output_var;
+var 0..3: total :: output_var;
+constraint bool_clause([b], [a]);
+constraint bool_clause([c], [a]);
+constraint bool_clause([], [b, c]);
+constraint bool_clause([g], [e]);
+constraint bool_clause([f], [g]);
+constraint bool_clause([h], [f]);
+constraint bool_clause([e], [h]);
+constraint int_lin_le([-1, 1], [y, t1], 0);
+constraint int_lin_le([1, 2], [y, t1], 3);
+constraint int_lin_le([-1, 2], [y, t2], 0);
+constraint int_lin_le([1, 1], [y, t2], 3);
+constraint int_lin_le([-1, 3], [y, t3], 0);
+constraint int_lin_eq([1, 1, 1, -1], [t1, t2, t3, total], 0);
+"""
+
+
+def all_of(text: str, **settings) -> set[tuple]:
+    result = solve_text(text, all_solutions=True, arch="cpu", **settings)
+    assert result.status == "ALL_SOLUTIONS"
+    found = [tuple(sorted(solution.items())) for solution in result.solutions]
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def test_the_line_tells_what_was_found(tmp_path):
+    line = presolve_line(ask("-v", write(tmp_path, f"{TRUTHS}solve maximize total;\n")).errors)
+    assert re.search(r" \d+ probes, \d failed, 1 variables fixed, 3 equal$", line)
+
+
+def test_all_solutions_stay_and_each_is_found_once():
+    text = f"{TRUTHS}solve satisfy;\n"
+    plain = all_of(text, simplify=False)
+    assert all_of(text) == plain and len(plain) == 3 * 2 * (3 + 3)  # b, c; e; of each y no t or its own
+
+
+def test_warm_calls_know_what_was_found():
+    model = Model(f"{TRUTHS}solve satisfy;\n", arch="cpu")
+    assert model.solve(assume={"a": True}).status == "UNSATISFIABLE"
+    assert model.solve(assume={"e": True, "f": False}).status == "UNSATISFIABLE"
+    assert model.solve(assume={"e": True}).solutions[-1]["f"] is True
+    assert model.solve(assume={"t2": 1}, goal="maximize total").objective == 1
+
+
+def test_a_core_names_the_constraints_and_not_what_follows_from_them(tmp_path):
+    """Each clause of a and b is needed, though probing alone refutes the model."""
+    clauses = ["[a,b],[]", "[a],[b]", "[b],[a]", "[],[a,b]"]
+    text = "var bool: a; var bool: b; var bool: c;\nconstraint bool_clause([c],[a]);\n"
+    text += "".join(f"constraint bool_clause({clause});\n" for clause in clauses) + "solve satisfy;\n"
+    answer = ask("--explain", write(tmp_path, text))
+    assert all(f"bool_clause({clause})" in answer.text for clause in clauses)
+    assert "bool_clause([c],[a])" not in answer.text
+
+
+def test_a_projection_has_each_assignment_once(tmp_path):
+    answer = ask("-a", "--project", "e,f,y", write(tmp_path, f"{TRUTHS}solve satisfy;\n"))
+    assert answer.text.count("----------") == 2 * 3 and "==========" in answer.text
+
+
+def test_a_proof_has_no_presolve_of_truths(tmp_path):
+    answer = ask("--proof", tmp_path / "p.pbp", "-v", write(tmp_path, f"{TRUTHS}solve maximize total;\n"))
+    assert presolve_line(answer.errors) == "" and "==========" in answer.text
+
+
+def test_the_relaxation_cuts_by_truths_that_exclude_each_other():
+    prepared = prepared_of(f"{TRUTHS}solve maximize total;\n")
+    relaxation = unsolved(beside_a(prepared)).relaxation
+    variables, (numbers, _, _) = relaxation.variables.tolist(), root_bounds(prepared)
+    columns = [variables.index(numbers[name]) for name in ("t1", "t2", "t3")]
+    pairs = set(map(frozenset, relaxation.conflicts.pairs.tolist()))
+    assert {frozenset((2 * one, 2 * other)) for one, other in combinations(columns, 2)} <= pairs
+    point = np.zeros(relaxation.n_columns)
+    point[columns], point[relaxation.objective] = 0.5, 1
+    found = [(entries, side) for entries, side, _ in relaxation.conflicts.cuts(point)]
+    assert (dict.fromkeys(columns, 1), 1) in found

@@ -14,7 +14,7 @@ from support.small_tnf import check_simplified, make_tnf
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.rewrite import lower
 from turbo_fzn.tnf.language import TNF, Op, Output
-from turbo_fzn.tnf.simplify import simplify
+from turbo_fzn.tnf.simplify import Probed, simplify
 
 
 @st.composite
@@ -171,7 +171,7 @@ def test_equal_variables_of_removed_definitions_keep_their_values():
         last[:] = [naive.propagate(tnf)]
         return last[0]
 
-    simplified = simplify(tnf, propagate, probe=lambda: (*last[0], np.array([(p, q)])))
+    simplified = simplify(tnf, propagate, probe=lambda: Probed(*last[0], np.array([(p, q)])))
     assert simplified.tnf.n_rows == 0
     found = {tuple(simplified.reconstruction.values(np.array(one)).tolist()) for one in naive.solutions(simplified.tnf)}
     assert found == set(naive.solutions(tnf))

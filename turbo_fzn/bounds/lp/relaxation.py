@@ -44,6 +44,14 @@ class Separator(Protocol):
         ...
 
 
+class Exclusions(Separator, Protocol):
+    """Rows of literals of which at most one is 1."""
+
+    def exclude(self, pairs: np.ndarray) -> None:
+        """Takes pairs of literals (int64 [k, 2]) of which at most one is 1: twice a column, plus 1 for 1 - column."""
+        ...
+
+
 Meaning = Callable[[Callable[[Affine], int]], int]  # the value of a column, from the values of terms in a solution
 
 
@@ -109,7 +117,7 @@ class Relaxation:
     sense: int
     variables: np.ndarray
     truths: dict[int, tuple[int, int]]
-    conflicts: Separator
+    conflicts: Exclusions
     step: int = 1
     residue: int = 0
     separators: Sequence[Separator] = ()
@@ -222,7 +230,7 @@ class RelaxationBuilder:
             end = self.upper[column] if sign * value > 0 else self.lower[column]
             self.imply(literal, [(1, Affine(column, 1, 0))], end, end)
 
-    def finish(self, objective: int, sense: int, conflicts: Separator) -> Relaxation:
+    def finish(self, objective: int, sense: int, conflicts: Exclusions) -> Relaxation:
         step, residue = self.lattice(objective)
         return Relaxation(
             np.array(self.lower, np.int64),

@@ -25,10 +25,16 @@ def literal_of(term: Affine) -> Literal:
 
 
 class Conflicts:
-    """Sets of literals of which at most one is 1."""
+    """Sets of literals of which at most one is 1, and pairs (int64 [k, 2]) of such literals."""
 
     def __init__(self) -> None:
         self.sets: list[list[Literal]] = []
+        self.pairs = np.empty((0, 2), np.int64)
+        self.paired = np.empty(0, np.int64)  # the literals of the pairs
+
+    def exclude(self, pairs: np.ndarray) -> None:
+        self.pairs = pairs
+        self.paired = np.unique(pairs)
 
     def add(self, terms: Iterable[Affine]) -> None:
         """Adds a set of terms that are literals, without constant terms."""
@@ -51,6 +57,11 @@ class Conflicts:
             here = [literal for literal in literals if literal in active]
             for literal in here:
                 neighbours[literal].update(here)
+        is_active = np.zeros(2 * len(values), bool)
+        is_active[list(active)] = True
+        for one, other in self.pairs[is_active[self.pairs].all(axis=1)][: TUNING.clique_pairs].tolist():
+            neighbours[one].add(other)
+            neighbours[other].add(one)
         seen: set[frozenset[Literal]] = set()
         for seed in sorted(active, key=lambda literal: -active[literal])[: TUNING.clique_seeds]:
             clique = grow(seed, neighbours, active)
@@ -63,11 +74,12 @@ class Conflicts:
 
     def active(self, values: np.ndarray) -> dict[Literal, float]:
         """The values of the literals above `active_value`, at most `active_literals` of them, largest first."""
-        mentioned = {literal for literals in self.sets for literal in literals}
-        point = values.tolist()
-        valued = {literal: 1 - point[literal >> 1] if literal & 1 else point[literal >> 1] for literal in mentioned}
-        found = [(value, literal) for literal, value in valued.items() if value > TUNING.active_value]
-        return {literal: value for value, literal in sorted(found, reverse=True)[: TUNING.active_literals]}
+        listed = {literal for literals in self.sets for literal in literals}
+        literals = np.union1d(self.paired, np.fromiter(listed, np.int64, len(listed)))
+        valued = np.where(literals & 1, 1 - values[literals >> 1], values[literals >> 1])
+        chosen = np.lexsort((literals, valued))[::-1][: TUNING.active_literals]
+        chosen = chosen[valued[chosen] > TUNING.active_value]
+        return dict(zip(literals[chosen].tolist(), valued[chosen].tolist()))
 
 
 def inequality(clique: Iterable[Literal]) -> tuple[dict[int, int], int]:

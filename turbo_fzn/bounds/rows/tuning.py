@@ -95,6 +95,7 @@ class Tuning:
         0.01, "the value of a literal", "a literal of a smaller value is in no cut", tried=(0.0, 0.5)
     )
     active_literals: int = tunable(3000, "literals above that value", "cuts that are found against time", tried=(1, 3))
+    clique_pairs: int = tunable(2**16, "pairs of such literals", "cuts that are found against time", tried=(0, 1))
     clique_seeds: int = tunable(300, "literals that a clique is grown from", "likewise", tried=(1,))
 
     # Tours and loads.

@@ -62,7 +62,7 @@ class Probes(ctypes.Structure):
     starts: Annotated[pointer, "const i32"]  # for each group and one more: where its literals begin
     implied: Annotated[pointer, "i32"]  # three numbers each: a literal, another variable, and an Implied
     work: i64  # that is left
-    reward: i64  # more of it, for each variable of the root that becomes tighter
+    reward: i64  # more of it, for each variable of the root that becomes fixed
     most_rewards: i64  # in total
     probe_work: i64  # of a case, at most
     n_groups: i32

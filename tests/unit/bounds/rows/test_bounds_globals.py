@@ -159,7 +159,7 @@ def check(case: Case, text: str, random: Random) -> Relaxation | None:
 
 @needs_minizinc
 @pytest.mark.parametrize("number", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, OBJECTIVES))])
-def test_every_solution_satisfies_the_rows_and_cuts_of_its_globals(compiled, number) -> None:
+def test_every_solution_satisfies_the_rows_and_cuts_of_its_globals(compiled, number, no_probing) -> None:
     said: set[str] = set()
     for case, text in compiled:
         relaxation = check(case, text, Random(f"{case.name} {case.title} {number}"))

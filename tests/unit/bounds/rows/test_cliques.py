@@ -30,6 +30,16 @@ def test_literals_in_conflict_by_pairs_make_one_clique() -> None:
     assert list(conflicts.cuts(np.array([1.0, 0.0, 1.0]))) == []
 
 
+def test_pairs_that_exclude_each_other_join_the_cliques_of_rows() -> None:
+    """Literals 0, 1 and not 2: two of the pairs are told, a row has the third."""
+    conflicts = Conflicts()
+    rows = LinearRows.of([({0: 1, 1: 1}, -INFINITY, 1)])
+    conflicts.add_rows(rows, np.zeros(3, np.int64), np.ones(3, np.int64))
+    conflicts.exclude(np.array([[0, 5], [5, 2]]))
+    found = [(entries, side) for entries, side, _ in conflicts.cuts(np.array([0.5, 0.5, 0.5]))]
+    assert found == [({0: 1, 1: 1, 2: -1}, 0)]
+
+
 def test_what_differs_in_pairs_is_covered_by_sets_that_all_differ() -> None:
     pairs = {(0, 1), (0, 2), (1, 2), (2, 3)}
     assert sorted(groups(pairs)) == [[0, 1, 2], [2, 3]]

@@ -104,7 +104,7 @@ def test_a_fixed_column_is_not_divided() -> None:
 
 def test_a_first_program_has_duals_though_nothing_better_is_left() -> None:
     """The best solution was there before the relaxation. What proves it is for learners, too."""
-    beside = beside_of(STABLE)
+    beside = beside_of(STABLE, simplify=False)
     beside.tell(-4)
     root = unsolved(beside)
     assert root.settle() is not None
@@ -113,7 +113,7 @@ def test_a_first_program_has_duals_though_nothing_better_is_left() -> None:
 
 def test_infeasible_programs_are_counted_with_those_that_are_not_proved(monkeypatch) -> None:
     for is_proof in (True, False):
-        tree, beside = grown(STABLE)
+        tree, beside = grown(STABLE, simplify=False)
         if not is_proof:
             monkeypatch.setattr(tree_module, "refute", lambda *arguments: None)
         beside.tell(-3)
@@ -132,9 +132,9 @@ solve maximize total;
 """
 
 
-def grown(text: str) -> tuple[Tree, Beside]:
+def grown(text: str, simplify: bool = True) -> tuple[Tree, Beside]:
     """The tree at the root of a model, without cuts."""
-    root = root_of(text)
+    root = root_of(text, simplify)
     tree = Tree(root.relaxation, root.program, root.certifier, root.listener)
     tree.push(Node(root.bound, (), None))
     return tree, root.listener
