@@ -97,3 +97,10 @@ def test_a_process_that_has_become_another_program_is_not_ended(monkeypatch):
         watchdog.ask_for_stacks([child.pid])
         child.stdin.close()
         assert child.wait() == 0
+
+
+def test_a_process_that_catches_the_signal_for_its_own_end_is_not_asked():
+    command = [sys.executable, "-I", "-S", "-c", BECOMES_ANOTHER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n" and not watchdog.writes_stacks(child.pid)
+        child.stdin.close()

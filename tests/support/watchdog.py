@@ -112,9 +112,12 @@ def ticks(process: int) -> tuple[str, ...] | None:
 
 
 def writes_stacks(process: int) -> bool:
-    """Whether it catches SIGUSR2, which would end any other process."""
+    """Whether it has a file for its stacks, which a program that it becomes has not, and catches SIGUSR2: others, as
+    clang++, catch that to end."""
     with contextlib.suppress(OSError, StopIteration):
+        files = [os.readlink(path) for path in Path(f"/proc/{process}/fd").iterdir()]
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
         caught = next(line for line in lines if line.startswith("SigCgt:"))
-        return bool(int(caught.split()[1], 16) >> (signal.SIGUSR2 - 1) & 1)
+        has_file = any(os.path.dirname(file) == os.environ["TURBO_FZN_STACKS"] for file in files)
+        return has_file and bool(int(caught.split()[1], 16) >> (signal.SIGUSR2 - 1) & 1)
     return False
