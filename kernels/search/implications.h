@@ -37,7 +37,7 @@ struct Components {
   i32 n_path, n_open, n_reached, n_components;
 };
 
-constexpr i32 COMPONENT_ARRAYS = 5;  // of working memory
+constexpr i32 COMPONENT_ARRAYS = 5;  // format: of working memory
 
 // Goes to a literal that was not reached before.
 DEVICE void enter_literal(Components& s, const Implications& graph, i32 literal) {

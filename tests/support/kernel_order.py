@@ -21,7 +21,7 @@ FLOORS = (
     ("floats",),
     ("hybrid",),
     ("search",),
-    ("learn/state",),
+    ("learn/state", "learn/tuning.h"),
     ("learn/clauses",),
     ("learn/exchange", "learn/propagators"),
     ("learn/search",),

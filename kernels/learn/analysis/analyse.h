@@ -23,6 +23,7 @@
 #include "../state/sides.h"
 #include "../state/trail.h"
 #include "../search/undo.h"
+#include "../tuning.h"
 
 // The results of minimisation for an entry in the conflict number `stamp`.
 struct Memo {

@@ -21,6 +21,7 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "wide.h"
 
 // The segments between the ends of n variables, and what is left in them.

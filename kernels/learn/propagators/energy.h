@@ -21,6 +21,7 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "../tuning.h"
 #include "cumulative.h"
 #include "oracle.h"
 #include "priority.h"
