@@ -9,13 +9,13 @@
 constexpr i32 CREEP_ROUNDS = 500;
 // more of these rounds for each row
 constexpr i32 ROUNDS_A_ROW = 1;
-// passes over all rows in a look
+// most passes over all rows in a look
 constexpr i32 CYCLE_PASSES = 16;
 // most terms without a value, in a row that differences are made of
 constexpr i32 CYCLE_TERMS = 4;
 // rounds between looks at the host's stop flag
 constexpr i32 STOP_POLL_ROUNDS = 16;
-// runs of propagators for each lane, in a round after which the flag is read in any case
+// runs of propagators for each lane, in a round before which the flag is read in any case
 constexpr i32 LONG_ROUND = 32;
-// passes of a warp over its rows before the flag is read
+// most passes of a warp over its rows in a round
 constexpr i32 LOCAL_PASSES = 64;

@@ -9,5 +9,5 @@
 constexpr double SMALL_STEP = 0.0625;
 // up to which the middle of an interval is that of its numbers, beyond that of their codes
 constexpr double ARITHMETIC_LIMIT = 1099511627776.0;
-// a wider interval is split here first
+// where an interval that reaches beyond ARITHMETIC_LIMIT is split first
 constexpr double USUAL_LIMIT = 1048576.0;

@@ -7,11 +7,11 @@
 
 // steps of walks for each variable to be set free
 constexpr i32 STEPS_A_VARIABLE = 4;
-// rows of a variable from which a walk mostly turns back
+// rows of a variable above which a walk may turn back for that
 constexpr i32 HUB_DEGREE = 64;
 // steps, one of which goes back to the beginning
 constexpr i32 RETURN_ODDS = 8;
-// definitions that a descent follows
+// most rows that a descent draws
 constexpr i32 DEEPEST_DESCENT = 64;
 // steps of a walk after each descent
 constexpr i32 STEPS_A_DESCENT = 8;
@@ -35,21 +35,21 @@ constexpr i32 FAILURES_SURE = 10;
 constexpr i32 AMBITION = 16;
 // halvings of the gap at which a proof from below tries a value
 constexpr i32 PROBE_DEPTHS = 12;
-// powers of two from which the number of flipped values is drawn
+// powers of two from which the rate of flipped branchings is drawn, of 1024
 constexpr i32 FLIP_SIZES = 8;
 // failures of the first restart
 constexpr i32 RESTART_UNIT = 400;
-// runs of each row in a restart, where there are few blocks
+// runs of each row in the first restart, where there are few blocks
 constexpr i32 RESTART_WORK = 1024;
 // attempts to read a solution that others may be writing
 constexpr i32 READ_TRIES = 8;
-// distances of islands from the record: 1/16 of the gap to the bound, 1/64, 1/256, ...
+// distances of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...
 constexpr i32 DISTANCES = 5;
 // parts of the run; for one after an improvement the record counts as improving
 constexpr i32 LIVELY = 8;
 // neighbourhoods before another block tries to settle an island
 constexpr i32 SETTLE_TRIES = 64;
-// values that are flipped to settle one
+// of 1024 branchings, how many are flipped to settle an island
 constexpr i32 SETTLE_FLIPS = 256;
 // of the time, spread evenly
 constexpr float EVEN_SHARE = 0.3f;

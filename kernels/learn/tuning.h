@@ -7,7 +7,7 @@
 
 // clauses that each reduction lets the store grow by
 constexpr i32 REDUCTION_STEP = 300;
-// LBD up to which a clause is always kept
+// LBD up to which a clause is kept, unless memory is full
 constexpr i32 KEPT_LBD = 2;
 // LBD up to which a clause is kept that was a reason since the last reduction
 constexpr i32 KEPT_WHILE_USED = 6;
@@ -15,7 +15,7 @@ constexpr i32 KEPT_WHILE_USED = 6;
 constexpr i32 MOST_FULL_RESTARTS = 3;
 // units of work, one of which is for vivification
 constexpr i32 VIVIFIED_SHARE = 10;
-// literals of a clause that is vivified
+// most literals of a clause that is vivified
 constexpr i32 MOST_VIVIFIED = 64;
 // premises of premises that minimisation follows
 constexpr i32 DEEPEST_MINIMISATION = 30;
@@ -27,17 +27,17 @@ constexpr i32 TOLD_LBD = 2;
 constexpr i32 POLL_EVERY = 1024;
 // entries of the trail, besides one for each side, before propagation is suspended
 constexpr i32 CREEP_ENTRIES = 2000;
-// of these, of sides that move again, after which the costliest rows run first
+// parts of these; one of them, of sides that move again, makes the costliest rows run first
 constexpr i32 CREEP_WARNING = 256;
-// values that a creeping variable has left, at least
+// upper less lower bound that a creeping variable must exceed
 constexpr i32 CREEP_DOMAIN = 8;
 // entries among which the creeping side is looked for
 constexpr i32 CREEP_LOOK_BACK = 200;
 // times as many entries at level 0, which is propagated once
 constexpr i32 ROOT_PATIENCE = 20;
-// runs of a costly row that are left out after it has found nothing
+// most runs of a costly row that are left out after it has found nothing: 1, 3, 7, ...
 constexpr i32 LONGEST_DELAY = 63;
-// arguments from which a wide row is costly
+// most arguments of an all_different that never waits
 constexpr i32 SHORT_ROW = 64;
 // steps of its own length in which a task passes a piece of the profile; where it takes more, it passes at once
 constexpr i32 MOST_STEPS = 8;
@@ -61,7 +61,7 @@ constexpr i32 ARGUMENTS_A_RUN = 2;
 constexpr i32 PAIRS_A_RUN = 64;
 // conflicts of the first restart
 constexpr i32 LUBY_UNIT = 100;
-// conflicts between restarts by LBD
+// least conflicts between restarts by LBD
 constexpr i32 GLUCOSE_LEAST = 50;
 // times the usual LBD that the recent one must exceed
 constexpr double GLUCOSE_EXCESS = 1.2;
@@ -85,7 +85,7 @@ constexpr double FADING_CONFLICTS = 50000.0;
 constexpr i32 TRIAL_CONFLICTS = 30;
 // conflicts without a core, after which literals of less weight are assumed
 constexpr i32 STRATUM_CONFLICTS = 100;
-// terms of the objective in the mean that a core leaves room for
+// pieces of cost there is room for, for each counter, besides one for each term and counter
 constexpr i32 PIECES_A_COUNTER = 32;
 // counters of cores
 constexpr i32 MOST_COUNTERS = 1000;

@@ -13,7 +13,7 @@ constexpr i32 MOST_TASK_DOUBLINGS = 6;
 constexpr i64 STALE_WORK = 262144;
 // steps between looks at the news
 constexpr i32 STEPS_A_LOOK = 64;
-// more steps, at most, in which a moved variable rests
+// more steps in which a moved variable rests, fewer than this
 constexpr i32 LONGEST_REST = 10;
 // moves, one of which takes a random value
 constexpr i32 FRESH_VALUES = 16;
@@ -21,7 +21,7 @@ constexpr i32 FRESH_VALUES = 16;
 constexpr i32 EASING = 128;
 // definitions that a wish is handed down
 constexpr i32 DEEPEST_WISH = 100;
-// terms of a sum that a wish compares
+// most draws of a term of a sum for a wish
 constexpr i32 TERM_TRIES = 12;
 // indices of an element that it compares
 constexpr i32 INDEX_TRIES = 64;

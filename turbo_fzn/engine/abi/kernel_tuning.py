@@ -32,53 +32,57 @@ class Core:
     CREEP_ROUNDS: int = compiled(
         500,
         "rounds of a fixpoint before the first look for cycles of differences; then twice as many",
-        "cycles are found sooner against time in slow fixpoints that have none",
+        "time against cycles found sooner",
     )
     ROUNDS_A_ROW: int = compiled(1, "more of these rounds for each row", "as CREEP_ROUNDS")
-    CYCLE_PASSES: int = compiled(16, "passes over all rows in a look", "longer cycles against time")
+    CYCLE_PASSES: int = compiled(16, "most passes over all rows in a look", "longer cycles against time")
     CYCLE_TERMS: int = compiled(
         4, "most terms without a value, in a row that differences are made of", "more differences against time"
     )
     STOP_POLL_ROUNDS: int = compiled(
-        16, "rounds between looks at the host's stop flag", "time of the looks against a late stop"
+        16, "rounds between looks at the host's stop flag", "fewer looks against a late stop"
     )
     LONG_ROUND: int = compiled(
         32,
-        "runs of propagators for each lane, in a round after which the flag is read in any case",
-        "time of the looks against a late stop",
+        "runs of propagators for each lane, in a round before which the flag is read in any case",
+        "fewer looks against a late stop",
     )
     LOCAL_PASSES: int = compiled(
-        64, "passes of a warp over its rows before the flag is read", "time of the looks against a late stop"
+        64, "most passes of a warp over its rows in a round", "fewer rounds against a late stop"
     )
 
 
 @dataclass(frozen=True)
 class Floats:
     SMALL_STEP: float = compiled(
-        2**-4, "of an interval, the least part that a row of arithmetic may cut off", "a true fixpoint against time"
+        2**-4, "of an interval, the least part that a row of arithmetic may cut off", "time against a true fixpoint"
     )
     ARITHMETIC_LIMIT: float = compiled(
         2.0**40,
         "up to which the middle of an interval is that of its numbers, beyond that of their codes",
-        "usual numbers against large ones",
+        "large numbers against usual ones",
     )
-    USUAL_LIMIT: float = compiled(2.0**20, "a wider interval is split here first", "as ARITHMETIC_LIMIT")
+    USUAL_LIMIT: float = compiled(
+        2.0**20, "where an interval that reaches beyond ARITHMETIC_LIMIT is split first", "large numbers against small"
+    )
 
 
 @dataclass(frozen=True)
 class Free:
     # Which variables a neighbourhood sets free.
     STEPS_A_VARIABLE: int = compiled(
-        4, "steps of walks for each variable to be set free", "related variables against time"
+        4, "steps of walks for each variable to be set free", "large neighbourhoods against small"
     )
     HUB_DEGREE: int = compiled(
-        64, "rows of a variable from which a walk mostly turns back", "walks stay near against walks that go through"
+        64,
+        "rows of a variable above which a walk may turn back for that",
+        "walks that go through against walks that stay near",
     )
     RETURN_ODDS: int = compiled(8, "steps, one of which goes back to the beginning", "far variables against near ones")
-    DEEPEST_DESCENT: int = compiled(64, "definitions that a descent follows", "the variables that decide against time")
+    DEEPEST_DESCENT: int = compiled(64, "most rows that a descent draws", "the variables that decide against time")
     STEPS_A_DESCENT: int = compiled(8, "steps of a walk after each descent", "as RETURN_ODDS")
     SHARE_LEAST: int = compiled(
-        WHOLE // 50, "least share of variables that stay fixed (of SHARE_UNIT)", "large neighbourhoods against small"
+        WHOLE // 50, "least share of variables that stay fixed (of SHARE_UNIT)", "small neighbourhoods against large"
     )
     SHARE_MOST: int = compiled(WHOLE - WHOLE // 100, "the greatest such share", "as SHARE_LEAST")
     SHARE_STEP: int = compiled(
@@ -101,38 +105,48 @@ class Free:
     )
     MOST_DOUBLINGS: int = compiled(10, "sizes above the smallest", "as FAILURE_LIMIT")
     FAILURES_SURE: int = compiled(
-        10, "failures for which the limit of work does not count", "thoroughness on models with slow propagation"
+        10,
+        "failures for which the limit of work does not count",
+        "thoroughness where propagation is slow against more neighbourhoods",
     )
     AMBITION: int = compiled(
         16,
         "parts of the possible gain, one of which is the most that a neighbourhood must reach",
-        "large steps against neighbourhoods in vain",
+        "no neighbourhoods in vain against large steps",
     )
     PROBE_DEPTHS: int = compiled(
         12, "halvings of the gap at which a proof from below tries a value", "small steps against large"
     )
     FLIP_SIZES: int = compiled(
-        8, "powers of two from which the number of flipped values is drawn", "variety against nearness"
+        8, "powers of two from which the rate of flipped branchings is drawn, of 1024", "variety against nearness"
     )
     RESTART_UNIT: int = compiled(400, "failures of the first restart", "depth against variety")
-    RESTART_WORK: int = compiled(1024, "runs of each row in a restart, where there are few blocks", "as RESTART_UNIT")
+    RESTART_WORK: int = compiled(
+        1024, "runs of each row in the first restart, where there are few blocks", "as RESTART_UNIT"
+    )
     READ_TRIES: int = compiled(
-        8, "attempts to read a solution that others may be writing", "time against an older solution"
+        8, "attempts to read a solution that others may be writing", "no mixtures of solutions against time"
     )
 
     # Islands: solutions that are kept apart from the record.
     DISTANCES: int = compiled(
         5,
-        "distances of islands from the record: 1/16 of the gap to the bound, 1/64, 1/256, ...",
-        "variety against quality",
+        "distances of islands from the record: 1/32 of the gap to the bound, 1/128, 1/512, ...",
+        "quality against variety",
     )
     LIVELY: int = compiled(
         8,
         "parts of the run; for one after an improvement the record counts as improving",
+        "work on islands against work on the record",
+    )
+    SETTLE_TRIES: int = compiled(
+        64,
+        "neighbourhoods before another block tries to settle an island",
         "work on the record against work on islands",
     )
-    SETTLE_TRIES: int = compiled(64, "neighbourhoods before another block tries to settle an island", "as LIVELY")
-    SETTLE_FLIPS: int = compiled(256, "values that are flipped to settle one", "variety against quality")
+    SETTLE_FLIPS: int = compiled(
+        256, "of 1024 branchings, how many are flipped to settle an island", "variety against quality"
+    )
 
     # The shares of the methods.
     EVEN_SHARE: Single = compiled(0.3, "of the time, spread evenly", "trying all methods against using the best")
@@ -167,7 +181,7 @@ class Learn:
     REDUCTION_STEP: int = compiled(
         300, "clauses that each reduction lets the store grow by", "stronger propagation against faster"
     )
-    KEPT_LBD: int = compiled(2, "LBD up to which a clause is always kept", "as REDUCTION_STEP")
+    KEPT_LBD: int = compiled(2, "LBD up to which a clause is kept, unless memory is full", "as REDUCTION_STEP")
     KEPT_WHILE_USED: int = compiled(
         6, "LBD up to which a clause is kept that was a reason since the last reduction", "as REDUCTION_STEP"
     )
@@ -175,9 +189,9 @@ class Learn:
         3, "restarts in succession because memory is full, before the learner gives up", "patience against time"
     )
     VIVIFIED_SHARE: int = compiled(
-        10, "units of work, one of which is for vivification", "shorter clauses against more conflicts"
+        10, "units of work, one of which is for vivification", "more conflicts against shorter clauses"
     )
-    MOST_VIVIFIED: int = compiled(64, "literals of a clause that is vivified", "as VIVIFIED_SHARE")
+    MOST_VIVIFIED: int = compiled(64, "most literals of a clause that is vivified", "shorter clauses against time")
     DEEPEST_MINIMISATION: int = compiled(
         30, "premises of premises that minimisation follows", "shorter clauses against time"
     )
@@ -188,7 +202,7 @@ class Learn:
 
     # Propagation: its polls, and bounds that creep.
     POLL_EVERY: int = compiled(
-        1024, "rows or fixpoints between looks at the host's stop flag", "time of the looks against a late stop"
+        1024, "rows or fixpoints between looks at the host's stop flag", "fewer looks against a late stop"
     )
     CREEP_ENTRIES: int = compiled(
         2000,
@@ -196,17 +210,21 @@ class Learn:
         "a true fixpoint against time where bounds creep",
     )
     CREEP_WARNING: int = compiled(
-        256, "of these, of sides that move again, after which the costliest rows run first", "as CREEP_ENTRIES"
+        256,
+        "parts of these; one of them, of sides that move again, makes the costliest rows run first",
+        "large steps where bounds creep against cheap rows first",
     )
-    CREEP_DOMAIN: int = compiled(8, "values that a creeping variable has left, at least", "as CREEP_ENTRIES")
+    CREEP_DOMAIN: int = compiled(8, "upper less lower bound that a creeping variable must exceed", "as CREEP_ENTRIES")
     CREEP_LOOK_BACK: int = compiled(
         200, "entries among which the creeping side is looked for", "the right side against time"
     )
     ROOT_PATIENCE: int = compiled(20, "times as many entries at level 0, which is propagated once", "as CREEP_ENTRIES")
     LONGEST_DELAY: int = compiled(
-        63, "runs of a costly row that are left out after it has found nothing", "time against propagation"
+        63,
+        "most runs of a costly row that are left out after it has found nothing: 1, 3, 7, ...",
+        "time against propagation",
     )
-    SHORT_ROW: int = compiled(64, "arguments from which a wide row is costly", "as LONGEST_DELAY")
+    SHORT_ROW: int = compiled(64, "most arguments of an all_different that never waits", "propagation against time")
     MOST_STEPS: int = compiled(
         8,
         "steps of its own length in which a task passes a piece of the profile; where it takes more, it passes at once",
@@ -232,18 +250,18 @@ class Learn:
 
     # Restarts and activities.
     LUBY_UNIT: int = compiled(100, "conflicts of the first restart", "depth against variety")
-    GLUCOSE_LEAST: int = compiled(50, "conflicts between restarts by LBD", "as LUBY_UNIT")
+    GLUCOSE_LEAST: int = compiled(50, "least conflicts between restarts by LBD", "as LUBY_UNIT")
     GLUCOSE_EXCESS: float = compiled(1.2, "times the usual LBD that the recent one must exceed", "as LUBY_UNIT")
-    RECENT_SHARE: float = compiled(1 / 32, "of the recent LBD, the last clause", "as LUBY_UNIT")
+    RECENT_SHARE: float = compiled(1 / 32, "of the recent LBD, the last clause", "variety against depth")
     USUAL_SHARE: float = compiled(1 / 8192, "of the usual LBD, the last clause", "as LUBY_UNIT")
     PROBE_EVERY: int = compiled(
-        3, "runs of a prover, one of which tries a bound of the objective", "bounds against clauses"
+        3, "runs of a prover, one of which tries a bound of the objective", "clauses against bounds"
     )
-    WISH_EVERY: int = compiled(4, "runs of a finder, one of which begins with a wish", "good values against variety")
+    WISH_EVERY: int = compiled(4, "runs of a finder, one of which begins with a wish", "variety against good values")
     TURN_CONFLICTS: int = compiled(
         500,
         "conflicts of each of a soloist's first turns; each next round of turns has as many more",
-        "variety against depth",
+        "depth against variety",
     )
     FIRST_FADING: float = compiled(
         0.05, "of the activities, lost with a conflict at first", "recent conflicts against all"
@@ -259,7 +277,9 @@ class Learn:
         100, "conflicts without a core, after which literals of less weight are assumed", "heavy cores against more"
     )
     PIECES_A_COUNTER: int = compiled(
-        32, "terms of the objective in the mean that a core leaves room for", "more cores against memory"
+        32,
+        "pieces of cost there is room for, for each counter, besides one for each term and counter",
+        "higher bounds against memory",
     )
     MOST_COUNTERS: int = compiled(1000, "counters of cores", "more cores against memory")
     LITERALS_A_COUNTER: int = compiled(64, "literals of one, in the mean", "as MOST_COUNTERS")
@@ -275,14 +295,16 @@ class Repair:
     STALE_WORK: Int64 = compiled(
         2**18, "samples without a gain after which a walk begins anew", "depth against variety"
     )
-    STEPS_A_LOOK: int = compiled(64, "steps between looks at the news", "time of the looks against an old objective")
-    LONGEST_REST: int = compiled(10, "more steps, at most, in which a moved variable rests", "variety against descent")
-    FRESH_VALUES: int = compiled(16, "moves, one of which takes a random value", "as LONGEST_REST")
+    STEPS_A_LOOK: int = compiled(64, "steps between looks at the news", "fewer looks against an old objective")
+    LONGEST_REST: int = compiled(
+        10, "more steps in which a moved variable rests, fewer than this", "variety against descent"
+    )
+    FRESH_VALUES: int = compiled(16, "moves, one of which takes a random value", "descent against variety")
     EASING: int = compiled(
         128, "steps without a move, one of which lowers the weights of rows", "old weights against new"
     )
     DEEPEST_WISH: int = compiled(100, "definitions that a wish is handed down", "wishes that come true against time")
-    TERM_TRIES: int = compiled(12, "terms of a sum that a wish compares", "as DEEPEST_WISH")
+    TERM_TRIES: int = compiled(12, "most draws of a term of a sum for a wish", "as DEEPEST_WISH")
     INDEX_TRIES: int = compiled(64, "indices of an element that it compares", "as DEEPEST_WISH")
 
 
@@ -298,17 +320,17 @@ class Search:
     )
     NODE_NS: int = compiled(1000, "ns that a node counts for", "as RUN_NS")
     BLOCKS_A_RESERVE: int = compiled(
-        16, "blocks for which one subproblem is kept in reserve", "no waiting against small subproblems"
+        16, "blocks for which one subproblem is kept in reserve", "large subproblems against no waiting"
     )
     OPEN_LEVELS: int = compiled(
-        2, "open levels from which a subproblem is worth being divided", "no waiting against small subproblems"
+        2, "open levels from which a subproblem is worth being divided", "large subproblems against no waiting"
     )
     SMALL_NODES: int = compiled(16, "nodes after which it is in any case", "as OPEN_LEVELS")
     COUNT_NODES: int = compiled(
         64, "nodes between two writings of the counts that the host reads", "time against old figures"
     )
     RANDOM_SIZE: int = compiled(
-        65_536, "values of a domain up to which a random value is tried", "variety where values mean something"
+        65_536, "values of a domain up to which a random value is tried", "variety against values that mean something"
     )
 
 
