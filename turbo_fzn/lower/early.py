@@ -79,6 +79,7 @@ class Domains:
             domain.has_holes and n_removed
         ):
             domain, removed = rest, set()
+        b.domains.pop(b.find(variable), None)  # known since the narrowing, it would fold the rows that state it
         b.define_membership(variable, domain & IntSet.interval(rest.lower, rest.upper))
         for value in sorted(removed):
             if rest.lower < value < rest.upper and value in domain:

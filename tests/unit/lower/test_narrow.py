@@ -150,6 +150,26 @@ def test_constraints_are_asked_again_when_their_variables_have_lost_values(order
     assert found == {"x0": {0, 3}, "x1": {1, 2}, "x2": {1, 3}}
 
 
+NARROWING = {
+    "turbo_regular": "turbo_regular([y],1,1..3,[1,0,1],1,{1})",
+    "turbo_table_int": "turbo_table_int([y,z],3,[0,2,1,0,3,1])",
+    "turbo_circuit": "turbo_circuit([y,z],1)",
+    "turbo_circuit of constants": "turbo_circuit([2,1],1)",
+    "clause": "int_eq_reif(y,1,p); constraint int_eq_reif(y,2,q); constraint bool_clause([p,q],[])",
+    "element": "array_int_element(y,[1,3,2],z)",
+}
+
+
+@pytest.mark.parametrize("other", NARROWING)
+@pytest.mark.parametrize("top", [5, 60])
+def test_a_value_that_is_forbidden_stays_so_beside_constraints_that_narrow(other, top):
+    """The engines store bounds only: a row forbids the value, where the domain is too large for a table."""
+    text = f"""var 0..3: y; var 0..3: z; var bool: p; var bool: q; var -12..{top}: w :: output_var;
+    constraint int_ne(0,w); constraint int_lin_ne([2],[w],6); constraint {NARROWING[other]}; solve satisfy;"""
+    result = solve_text(text, arch="cpu", all_solutions=True, check=False)
+    assert {one["w"] for one in result.solutions} == set(range(-12, top + 1)) - {0, 3}
+
+
 def rows(text: str) -> Counter:
     return Counter(Op(op).name for op in lower(parse_text(text)).tnf.op.tolist())
 
