@@ -295,7 +295,7 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
     others = way.threads - n_learners
-    if others == 1 and case.tnf.sense == 0 and case.tnf.branches_on_rows:
+    if others == 1 and case.tnf.branches_on_rows:
         return 0, methods
     most_learn = way.free and case.tnf.sense != 0 and others <= n_learners and not case.machine.is_rank
     if n_learners and (others == 1 or (others and most_learn)):

@@ -19,15 +19,13 @@ from turbo_fzn.tnf.tuning import TUNING
 
 
 def covering(tnf: TNF) -> Strategy | None:
-    """The strategy that branches on the rows, or None: where the model has an order of its own, and where the rows do
-    not have most of the variables that are to be decided."""
-    if tnf.annotated or tnf.infeasible or not tnf.strategies:
+    """The strategy that branches on the rows, or None: where the model has an order of its own or an objective, whose
+    proofs take more conflicts by rows, and where the rows do not have most of the variables that are to be decided."""
+    if tnf.annotated or tnf.sense or tnf.infeasible or not tnf.strategies:
         return None
     named = np.zeros(tnf.n_vars, bool)
     named[np.concatenate([one.variables for one in tnf.strategies])] = True
     wanted = named & (tnf.lower < tnf.upper)
-    if tnf.objective >= 0:
-        wanted[tnf.objective] = False
     rows = sorted(_Trees(tnf, wanted).rows())  # by their members: arrange.py mixes the model's order
     members = np.array([member for row, _ in rows for member in row], np.int32)
     if len(np.unique(members)) < max(wanted.sum() * TUNING.row_share, 1):

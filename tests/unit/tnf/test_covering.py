@@ -82,11 +82,12 @@ def test_a_clause_is_a_row_that_wants_one():
     [
         f"{TRUTHS} constraint int_lin_eq([{ONES}],[{','.join(NAMES)}],2);"
         "solve :: int_search([x0], input_order, indomain_min, complete) satisfy;",
+        f"{TRUTHS} constraint int_lin_eq([{ONES}],[{','.join(NAMES)}],2); solve minimize x0;",
         f"{TRUTHS} constraint int_lin_le([{ONES}],[{','.join(NAMES)}],2); solve satisfy;",
         f"{TRUTHS} constraint int_lin_eq([1,1,1],[x0,x1,x2],1); solve satisfy;",
         f"{TRUTHS} var 0..9: y; constraint int_lin_eq([{ONES},1],[{','.join(NAMES)},y],20); solve satisfy;",
     ],
-    ids=["annotated", "wants none", "few of the variables", "other terms"],
+    ids=["annotated", "optimised", "wants none", "few of the variables", "other terms"],
 )
 def test_other_models_have_no_rows(text):
     assert rows_of(prepared(text)) == []
