@@ -58,7 +58,7 @@ enum WideKind {
 // VarChoice of turbo_fzn/tnf/language.py.
 enum VarChoice {
   VAR_INPUT_ORDER = 0, VAR_FIRST_FAIL = 1, VAR_ANTI_FIRST_FAIL = 2, VAR_SMALLEST = 3, VAR_LARGEST = 4,
-  VAR_DOM_W_DEG = 5, VAR_MAX_REGRET = 6,
+  VAR_DOM_W_DEG = 5, VAR_MAX_REGRET = 6, VAR_ROW = 7,
 };
 
 // ValueChoice of turbo_fzn/tnf/language.py.

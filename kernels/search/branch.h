@@ -55,6 +55,16 @@ DEVICE i64 ordered_bits(double number) {
   return u.bits;
 }
 
+// The rows of a strategy VAR_ROW: a place for each member, in `end` and `needed` 0 but for a row's first.
+struct RowMembers {
+  const i32 *vars, *end, *needed;
+};
+
+DEVICE RowMembers members_of_rows(const Problem* p, Strategy strategy) {
+  const i32* vars = p->strategy_vars + strategy.start;
+  return {vars, vars + 2 * strategy.count, vars + 3 * strategy.count};
+}
+
 DEVICE i32 strategy_var(const Block& b, Strategy strategy, i32 i) {
   return strategy.start < 0 ? i : b.problem->strategy_vars[strategy.start + i];
 }
@@ -112,20 +122,9 @@ DEVICE i32 first_unfixed(const Block& b, Strategy strategy, i32 from) {
   return NO_PLACE;
 }
 
-// The place of the unfixed variable with the least score, or NO_PLACE.
-DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
+// The place with the least score of all lanes' candidates, the first of equal ones, or NO_PLACE.
+DEVICE i32 best_of_lanes(const Block& b, i64 score, i32 place) {
   Choice& s = choice(b);
-  i64 score = INT64_MAX;
-  i32 place = NO_PLACE;
-  for (i32 i = lane(); i < strategy.count; i += lanes()) {
-    i32 var = strategy_var(b, strategy, i);
-    if (is_decided(b, var)) continue;
-    i64 candidate = variable_score(b, strategy, i, var);
-    if (candidate < score) {
-      score = candidate;
-      place = i;
-    }
-  }
   if (lane() == 0) {
     s.score = INT64_MAX;
     s.place = NO_PLACE;
@@ -138,6 +137,75 @@ DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
   i32 found = s.place;
   barrier();
   return found;
+}
+
+// The place of the unfixed variable with the least score, or NO_PLACE.
+DEVICE i32 best_unfixed(const Block& b, Strategy strategy) {
+  i64 score = INT64_MAX;
+  i32 place = NO_PLACE;
+  for (i32 i = lane(); i < strategy.count; i += lanes()) {
+    i32 var = strategy_var(b, strategy, i);
+    if (is_decided(b, var)) continue;
+    i64 candidate = variable_score(b, strategy, i, var);
+    if (candidate < score) {
+      score = candidate;
+      place = i;
+    }
+  }
+  return best_of_lanes(b, score, place);
+}
+
+// A row of a strategy VAR_ROW: its first open member, or NO_PLACE, and how many members are open for each that it
+// still wants.
+struct OpenRow {
+  i32 place;
+  double ratio;
+};
+
+// The row whose first member is at `start`; `lower` and `upper` tell the bounds of a variable. No place where the row
+// wants no more.
+template <class Lower, class Upper>
+DEVICE OpenRow open_row(const RowMembers& rows, i32 start, Lower lower, Upper upper) {
+  i32 open = 0, wanted = rows.needed[start], first = NO_PLACE;
+  for (i32 i = rows.end[start] - 1; i >= start; --i) {
+    i32 var = rows.vars[i];
+    if (lower(var) > 0) {
+      --wanted;
+    } else if (upper(var) > 0) {
+      ++open;
+      first = i;
+    }
+  }
+  return {wanted > 0 ? first : NO_PLACE, wanted > 0 ? (double)open / wanted : 0};
+}
+
+// The place of the first open member of the row that has the fewest for each that it wants, or NO_PLACE.
+DEVICE i32 best_of_rows(const Block& b, Strategy strategy) {
+  const RowMembers rows = members_of_rows(b.problem, strategy);
+  i64 score = INT64_MAX;
+  i32 place = NO_PLACE;
+  for (i32 i = lane(); i < strategy.count; i += lanes()) {
+    if (rows.end[i] == 0) continue;
+    auto lower = [&](i32 var) { return b.lower[var]; };
+    auto upper = [&](i32 var) { return b.upper[var]; };
+    OpenRow row = open_row(rows, i, lower, upper);
+    if (row.place == NO_PLACE) continue;
+    i64 candidate = ordered_bits(row.ratio * score_noise(b, rows.vars[i]));
+    if (candidate < score) {
+      score = candidate;
+      place = row.place;
+    }
+  }
+  return best_of_lanes(b, score, place);
+}
+
+// The place of the strategy's next variable, or NO_PLACE.
+DEVICE i32 next_place(const Block& b, Strategy strategy, i32 from) {
+  switch (strategy.var_choice) {
+    case VAR_INPUT_ORDER: return first_unfixed(b, strategy, from);
+    case VAR_ROW: return best_of_rows(b, strategy);
+    default: return best_unfixed(b, strategy);
+  }
 }
 
 // Sets choice(b).var to the next variable to branch on, or to -1 when all are fixed.
@@ -157,7 +225,7 @@ DEVICE void choose_variable(const Block& b) {
   Strategy strategy = strategy_at(b, index);
   for (;;) {
     bool in_order = strategy.var_choice == VAR_INPUT_ORDER;
-    place = in_order ? first_unfixed(b, strategy, from) : best_unfixed(b, strategy);
+    place = next_place(b, strategy, from);
     from = in_order ? place : 0;
     if (place != NO_PLACE || index == b.problem->n_strategies) break;
     strategy = strategy_at(b, ++index);

@@ -9,7 +9,7 @@ integer.py, and compares with what was found before.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from random import Random
 
@@ -215,6 +215,61 @@ solve minimize sum(cost);
 """
 
 
+def turned(cells: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """The ways in which a piece of cells (row, column) can lie, each at the upper left corner."""
+    ways = set()
+    for flip in (1, -1):
+        for turns in range(4):
+            way = [(row, flip * column) for row, column in cells]
+            for _ in range(turns):
+                way = [(column, -row) for row, column in way]
+            top, left = min(row for row, _ in way), min(column for _, column in way)
+            ways.add(tuple(sorted((row - top, column - left) for row, column in way)))
+    return [list(way) for way in sorted(ways)]
+
+
+def pieces_of(random: Random, kinds: int, size: int) -> list[list[tuple[int, int]]]:
+    """Random connected pieces of `size` cells."""
+    pieces = []
+    for _ in range(kinds):
+        cells = [(0, 0)]
+        while len(cells) < size:
+            row, column = random.choice(cells)
+            down, right = random.choice(((0, 1), (1, 0), (0, -1), (-1, 0)))
+            cells += [] if (row + down, column + right) in cells else [(row + down, column + right)]
+        pieces.append(cells)
+    return pieces
+
+
+def packing(random: Random, height: int = 7, width: int = 8, size: int = 6, kinds: int = 3, wanted: int = 8) -> str:
+    """So many of each piece on a board, each place of a piece a 0-1 variable, each cell taken at most once."""
+    covers: dict[tuple[int, int], list[str]] = {}
+    rows, n = [], 0
+    counts = [wanted // kinds + (kind < wanted % kinds) for kind in range(kinds)]
+    for piece, count in zip(pieces_of(random, kinds, size), counts):
+        first = n + 1
+        for way, top, left in product(turned(piece), range(height), range(width)):
+            cells = [(top + row, left + column) for row, column in way]
+            if max(row for row, _ in cells) < height and max(column for _, column in cells) < width:
+                n += 1
+                for cell in cells:
+                    covers.setdefault(cell, []).append(f"x[{n}]")
+        rows.append(f"constraint sum (i in {first}..{n}) (x[i]) = {count};")
+    rows += [f"constraint {' + '.join(places)} <= 1;" for places in covers.values()]
+    return "\n".join([f"array [1..{n}] of var 0..1: x;", *rows, "solve satisfy;", ""])
+
+
+def langford(random: Random, numbers: int = 10) -> str:
+    """Pairs of each number d, d places between them, fill a line: an exact cover, of which parity says that there is
+    none for ten numbers. The order of the variables is random."""
+    pairs = [(d, place) for d in range(1, numbers + 1) for place in range(2 * numbers - d - 1)]
+    random.shuffle(pairs)
+    wants = [{i for i, (d, _) in enumerate(pairs, 1) if d == number} for number in range(1, numbers + 1)]
+    wants += [{i for i, (d, at) in enumerate(pairs, 1) if place in (at, at + d + 1)} for place in range(2 * numbers)]
+    rows = [f"constraint {' + '.join(f'x[{i}]' for i in sorted(want))} = 1;" for want in wants]
+    return "\n".join([f"array [1..{len(pairs)}] of var 0..1: x;", *rows, "solve satisfy;", ""])
+
+
 MODELS: dict[str, Callable[[Random], str]] = {
     make.__name__: make
     for make in (
@@ -229,6 +284,8 @@ MODELS: dict[str, Callable[[Random], str]] = {
         nurses,
         incompatible,
         cost_tables,
+        packing,
+        langford,
     )
 }
 

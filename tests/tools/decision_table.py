@@ -21,6 +21,7 @@ from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.options.options import Options, parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.arrangement import arranged
 from turbo_fzn.run.machine import Machine
 from turbo_fzn.run.policy import Decision, decide
 from turbo_fzn.run.prepare import prepare
@@ -29,6 +30,7 @@ from turbo_fzn.tnf.language import TNF
 FILE = DATA / "decisions.txt"
 ANNOTATION = ":: int_search([x,y],input_order,indomain_min,complete)"
 VARIABLES = "var 0..9: x; var 0..9: y; constraint int_ne(x,y);"
+ROW = "var 0..1: x; var 0..1: y; var 0..1: z; constraint int_lin_eq([1,1,1],[x,y,z],1);"
 TASKS = (
     "predicate turbo_cumulative(array [int] of var int: s, array [int] of var int: d, array [int] of var int: r, "
     f"var int: b); {VARIABLES} constraint turbo_cumulative([x,y],[2,2],[2,2],3);"
@@ -37,6 +39,8 @@ MODELS = {
     "annotated, to satisfy": f"{VARIABLES} solve {ANNOTATION} satisfy;",
     "annotated, to optimise": f"{VARIABLES} solve {ANNOTATION} minimize y;",
     "to satisfy": f"{VARIABLES} solve satisfy;",
+    "rows to satisfy": f"{ROW} solve satisfy;",
+    "rows to optimise": f"{ROW} solve minimize x;",
     "to optimise": f"{VARIABLES} solve maximize y;",
     "without bounds": f"var int: z; {VARIABLES} solve minimize y;",
     "real objective": f"var 0.0..1.0: r; {VARIABLES} solve minimize r;",
@@ -66,7 +70,7 @@ def _decided(case: str) -> str:
 def _tnf(model: str) -> TNF:
     with patch.object(TUNING, "budget_cells", 0):
         options = Options(simplify="turbo_cumulative" in MODELS[model])  # without the simplifier, every row is there
-        return prepare(parse_text(MODELS[model]), options, Interrupt()).tnf
+        return arranged(prepare(parse_text(MODELS[model]), options, Interrupt())).tnf
 
 
 def decision_of(tnf: TNF, options: Options, machine: Machine) -> str:

@@ -289,11 +289,14 @@ def _has_portfolio(case: _Case, way: _Way) -> bool:
 def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[str]) -> tuple[int, frozenset[str]]:
     """(share in per cent of the threads that do not learn, methods). Half search neighbourhoods and restarts; a single
     thread does only that if a learner, or its own restarts, can complete the proof. So do all of them in free search
-    for an optimum, where no fewer threads learn, unless ranks share the tree."""
+    for an optimum, where no fewer threads learn, unless ranks share the tree. For one solution a single thread searches
+    the tree where this branches on rows (tnf/covering.py)."""
     lns = case.options.lns
     if not _has_portfolio(case, way) or lns == "off" or (lns == "auto" and not way.free):
         return 0, methods
     others = way.threads - n_learners
+    if others == 1 and case.tnf.branches_on_rows:
+        return 0, methods
     most_learn = way.free and case.tnf.sense != 0 and others <= n_learners and not case.machine.is_rank
     if n_learners and (others == 1 or (others and most_learn)):
         return 100, methods
@@ -327,7 +330,8 @@ def _reason(case: _Case, way: _Way, n_learners: int) -> str:
     if way.free:
         by_flag = case.options.free_search
         return "free search, by -f" if by_flag else "free search: there is no search annotation to follow"
-    order = "as annotated" if case.tnf.annotated else "smallest domain first" if case.several else "by failure weights"
+    tnf, plain = case.tnf, "smallest domain first" if case.several else "by failure weights"
+    order = "as annotated" if tnf.annotated else "by rows that want members" if tnf.branches_on_rows else plain
     return f"{'learning from conflicts' if n_learners == way.threads else 'the tree'}, {order}"
 
 

@@ -61,7 +61,7 @@ def output_first(tnf: TNF) -> TNF:
     shown = np.zeros(tnf.n_vars, bool)
     for item in tnf.outputs:
         shown[item.variables] = True
-    asked = [_part(one, shown[one.variables]) for one in tnf.strategies]
+    asked = [_part(one, shown[one.variables]) for one in tnf.strategies if one.rows is None]
     left = np.flatnonzero(shown).astype(np.int32)
     rest = Strategy(VarChoice.INPUT_ORDER, ValueChoice.MIN, left, asked=False)
     return replace(tnf, strategies=[*(one for one in asked if len(one.variables)), rest, *tnf.strategies])

@@ -94,6 +94,7 @@ class VarChoice(IntEnum):
     LARGEST = 4
     DOM_W_DEG = 5
     MAX_REGRET = 6
+    ROW = 7  # of no annotation: the first open member of the row that has the fewest (covering.py)
 
 
 class ValueChoice(IntEnum):
@@ -125,6 +126,8 @@ class Strategy:
 
     `gaps`, for MAX_REGRET, are the holes in the domains of `measured`: for each an int64 [k, 2] of the last value
     before a hole and the first one behind it, in order. `asked` is false for a strategy that is our default.
+    `rows`, for ROW, are the sizes of the rows whose members follow each other in `variables`, and how many of each must
+    be 1.
     """
 
     var_choice: VarChoice
@@ -133,12 +136,15 @@ class Strategy:
     measured: np.ndarray = None  # type: ignore[assignment]
     gaps: list[np.ndarray] | None = None
     asked: bool = True
+    rows: tuple[np.ndarray, np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         if self.measured is None:
             self.measured = self.variables
         if self.gaps is None and self.var_choice == VarChoice.MAX_REGRET:
             self.gaps = [np.empty((0, 2), np.int64)] * len(self.variables)
+        if self.rows is None and self.var_choice == VarChoice.ROW:
+            self.rows = np.array([len(self.variables)]), np.ones(1, np.int64)
 
 
 @dataclass
@@ -210,6 +216,11 @@ class TNF:
     def annotated(self) -> bool:
         """Whether the model has a search annotation."""
         return any(strategy.asked for strategy in self.strategies)
+
+    @property
+    def branches_on_rows(self) -> bool:
+        """Whether the search has rows to branch on."""
+        return any(strategy.rows is not None for strategy in self.strategies)
 
     @property
     def needs_learners(self) -> bool:

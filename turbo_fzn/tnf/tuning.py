@@ -48,6 +48,14 @@ class Tuning:
         3, "terms", "cores of an objective need several terms to be worth their clauses", tried=(0, 1, 2, 5)
     )
 
+    # Rows to branch on.
+    row_share: float = tunable(
+        0.75, "of the variables to decide", "rows that have fewer say too little about the rest", tried=(0.0, 2.0)
+    )
+    row_members: int = tunable(
+        2**17, "members of all rows", "each node of a search looks at all of them", tried=(0, 1, 100)
+    )
+
     # Octagons.
     octagon_variables: int = tunable(
         400,

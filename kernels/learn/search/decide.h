@@ -163,6 +163,27 @@ DEVICE i32 best_unfixed(const Learner& l, Strategy strategy) {
   return best;
 }
 
+// As in branch.h.
+DEVICE i32 best_of_rows(const Learner& l, Strategy strategy) {
+  const RowMembers rows = members_of_rows(problem(l), strategy);
+  auto lower = [&](i32 var) { return sides(l).now[lower_side(var)]; };
+  auto upper = [&](i32 var) { return -sides(l).now[upper_side(var)]; };
+  OpenRow best = {NO_PLACE, 0};
+  for (i32 i = 0; i < strategy.count; i = rows.end[i]) {
+    OpenRow row = open_row(rows, i, lower, upper);
+    if (row.place != NO_PLACE && (best.place == NO_PLACE || row.ratio < best.ratio)) best = row;
+  }
+  return best.place;
+}
+
+DEVICE i32 next_place(const Learner& l, Strategy strategy) {
+  switch (strategy.var_choice) {
+    case VAR_INPUT_ORDER: return first_unfixed(l, strategy);
+    case VAR_ROW: return best_of_rows(l, strategy);
+    default: return best_unfixed(l, strategy);
+  }
+}
+
 // The annotation's first branch on `var`. An interval inside the domain takes two decisions: the second one is kept.
 DEVICE Literal branch_literal(Learner& l, i32 var, i32 value_choice) {
   bound_t lower = sides(l).now[lower_side(var)], upper = -sides(l).now[upper_side(var)];
@@ -190,7 +211,7 @@ DEVICE bool annotated_literal(Learner& l, Literal* a) {
   for (; s.strategy < problem(l)->n_strategies; ++s.strategy, s.position = 0) {
     Strategy strategy = problem(l)->strategies[s.strategy];
     bool in_order = strategy.var_choice == VAR_INPUT_ORDER;
-    i32 place = in_order ? first_unfixed(l, strategy) : best_unfixed(l, strategy);
+    i32 place = next_place(l, strategy);
     if (place == NO_PLACE) continue;
     if (in_order) s.position = place;
     *a = branch_literal(l, strategy_var(block(l), strategy, place), strategy.value_choice);

@@ -31,7 +31,8 @@ class Strategy(ctypes.Structure):
     """A labelling strategy. From `start` on, `strategy_vars` has `count` variables to label, then as many whose bounds
     the variable choice compares (measured), then, for VAR_MAX_REGRET, count + 1 places in `tables`: from place i to
     place i + 1 are the gaps in the domain of measured variable i, in order, each as the last value before it and the
-    first one behind it."""
+    first one behind it. For VAR_ROW come a place for each variable that is the first member of its row, the end of the
+    row, and as many places for how many members of the row must be 1; both have 0 for other members."""
 
     var_choice: i32
     value_choice: i32

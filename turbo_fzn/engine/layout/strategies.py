@@ -41,10 +41,20 @@ def pack(
             found = [inside(*pair, lower, upper) for pair in zip(strategy.gaps, strategy.measured)]
             parts.append(n_tables + np.cumsum([sum(map(len, gaps)), *map(len, found)]))
             gaps += found
+        if strategy.rows is not None:
+            parts += by_member(*strategy.rows, len(strategy.variables))
         records.append((strategy.var_choice, strategy.value_choice, start, len(strategy.variables)))
         lists += [part.astype(np.int32) for part in parts]
         start += sum(map(len, parts))
     return np.array(records, np.int32).reshape(-1, 4), np.concatenate(lists), np.concatenate(gaps)
+
+
+def by_member(sizes: np.ndarray, needs: np.ndarray, n_members: int) -> tuple[np.ndarray, np.ndarray]:
+    """For the first member of each row the end of the row, and how many of its members must be 1; 0 for the others."""
+    ends, needed = np.zeros(n_members, np.int64), np.zeros(n_members, np.int64)
+    starts = np.cumsum(sizes) - sizes
+    ends[starts[sizes > 0]], needed[starts[sizes > 0]] = (starts + sizes)[sizes > 0], needs[sizes > 0]
+    return ends, needed
 
 
 def inside(gaps: np.ndarray, variable: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
