@@ -21,103 +21,8 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "time_table.h"
 #include "wide.h"
-
-// The variables of a row: the capacity, and start, length, use of each task.
-struct Tasks {
-  i32 capacity;
-  const i32* first;
-  i32 count;
-};
-
-DEVICE Tasks tasks_of(const Learner& l, i32 row) {
-  const Wide& r = wide_at(problem(l), row);
-  const i32* arguments = arguments_of(problem(l), r);
-  Tasks tasks = {arguments[0], arguments + 1, (n_arguments(r) - 1) / 3};
-  return tasks;
-}
-
-DEVICE i32 start_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i]; }
-DEVICE i32 length_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 1]; }
-DEVICE i32 use_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 2]; }
-
-// When a task runs for certain, [from, to), and what it uses at least, before entry t. `start`: its earliest one. With
-// `flip` time runs backwards.
-struct Span { wide_t start, from, to, length, use; };
-
-DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip, i32 t) {
-  i32 side = 2 * start_of(tasks, i) + flip;
-  wide_t length = value_before(l, lower_side(length_of(tasks, i)), t), back = flip ? length : 0;
-  wide_t start = value_before(l, side, t) - back, latest = -(wide_t)value_before(l, opposite(side), t) - back;
-  Span span = {start, latest, start + length, length, value_before(l, lower_side(use_of(tasks, i)), t)};
-  return span;
-}
-
-DEVICE bool uses(const Span& s) { return s.length > 0 && s.use > 0; }
-DEVICE bool is_sure(const Span& s) { return uses(s) && s.from < s.to; }
-
-// What is used for certain from each of `count` times on, up to the next one; nothing from the last one on.
-struct Profile {
-  wide_t* at;
-  wide_t* use;
-  i32 count;
-};
-
-DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
-  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.at[p.count++] = s.from;
-    p.at[p.count++] = s.to;
-  }
-  p.count = sort_distinct(p.at, p.count);
-  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.use[rank_of(p.at, p.count, s.from)] += s.use;
-    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
-  }
-  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
-  return p;
-}
-
-// The profile where time runs backwards.
-DEVICE void mirror(Profile& p) {
-  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
-    wide_t early = p.at[i];
-    p.at[i] = -p.at[j];
-    p.at[j] = -early;
-  }
-  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
-    wide_t use = p.use[i];
-    p.use[i] = p.use[j];
-    p.use[j] = use;
-  }
-}
-
-// What is used at some time: by a task alone, whenever it runs, or by those that are sure to run.
-DEVICE wide_t peak(const Learner& l, const Tasks& tasks, const Profile& p) {
-  wide_t most = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, trail(l).size);
-    if (uses(s)) most = maximum(most, s.use);
-  }
-  for (i32 k = 0; k < p.count; ++k) most = maximum(most, p.use[k]);
-  return most;
-}
-
-// The first piece of the profile that ends behind the time.
-DEVICE i32 first_behind(const Profile& p, wide_t time) {
-  i32 from = 0, to = p.count;
-  while (from < to) {
-    i32 middle = (from + to) / 2;
-    if (p.at[middle] > time) to = middle;
-    else from = middle + 1;
-  }
-  return maximum(from - 1, 0);
-}
 
 // Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
 // another one then, for the task is sure to run.
@@ -139,21 +44,48 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p,
   return true;
 }
 
+// Of the tasks that are looked at, those that may have to move: not fixed, and too large for the room beside the peak.
+DEVICE i32 keep_movers(const Table& table, i32* looked, i32 n) {
+  wide_t room = -(wide_t)table.capacity - table.peak;
+  i32 kept = 0;
+  for (i32 k = 0; k < n; ++k) {
+    const Seen& task = table.seen[looked[k]];
+    bool is_fixed = task.earliest == -task.negated_latest;
+    if (uses(task) && task.use > room && !is_fixed) looked[kept++] = looked[k];
+  }
+  return kept;
+}
+
+// The profile where time runs backwards, in memory for one.
+DEVICE Profile mirrored(const Profile& p, wide_t* memory, i32 n) {
+  Profile back = {memory, memory + n, p.count};
+  for (i32 k = 0; k < p.count; ++k) {
+    back.at[k] = p.at[k];
+    back.use[k] = p.use[k];
+  }
+  mirror(back);
+  return back;
+}
+
 // What the first half of a run has found out is not in the profile that the other one uses: the row runs again if a
 // task that was moved is sure to run.
 OUTLINE bool run_cumulative(Learner& l, i32 row) {
   Tasks tasks = tasks_of(l, row);
-  bool settled = !names_twice(l, row);
-  Profile p = profile_of(l, tasks, trail(l).size);
-  wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
-  value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
-  if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
-  for (i32 flip = 0; flip < 2; ++flip) {
-    if (flip) mirror(p);
-    for (i32 i = 0; i < tasks.count; ++i) {
-      if (!move_task(l, row, tasks, p, i, flip, settled)) return false;
+  Table& table = table_of(l, row);
+  i32* looked = scratch(l).places;
+  Look look = look_at(l, tasks, table, looked);
+  table.is_settled = false;
+  wide_t needed = minimum(maximum(look.most, table.peak), 1 - (wide_t)table.capacity);
+  if (!set_side(l, lower_side(tasks.capacity), (value_t)needed, row_reason(row))) return false;
+  i32 n_movers = keep_movers(table, looked, look.count), size = trail(l).size;
+  bool settled = n_movers == 0 || !names_twice(l, row);
+  for (i32 flip = 0; flip < 2 && n_movers > 0; ++flip) {
+    Profile p = flip ? mirrored(table.profile, scratch(l).numbers, 2 * tasks.count) : table.profile;
+    for (i32 k = 0; k < n_movers; ++k) {
+      if (!move_task(l, row, tasks, p, looked[k], flip, settled)) return false;
     }
   }
+  table.is_settled = trail(l).size == size;
   delay_of(l, row).has_said_all = settled;
   return true;
 }

@@ -25,6 +25,7 @@
 #include "cumulative.h"
 #include "oracle.h"
 #include "priority.h"
+#include "time_table.h"
 #include "wide.h"
 
 constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;  // formula: larger energies are left out, so that nothing overflows

@@ -1,0 +1,261 @@
+// Time tables of cumulative rows: what tasks that are sure to run use together at each time, the profile.
+//
+// Models have many rows over the same tasks, and a change of one start wakes them all, though few of them gain by it. So
+// each row keeps its profile with the bounds that it was made of. A run reads the bounds of its tasks again: where all
+// sure parts are the same the profile stays, and where it stays and the last run moved nothing, only tasks whose own
+// bounds are others have to be looked at. The events of the profile stay sorted, so that a few that moved find their
+// places in linear time (as in Gay, Hartert, Schaus, CP 2015). All of this is compared with the sides as they are, so
+// nothing has to be undone on return to a level.
+#pragma once
+
+#include "../../core/interval.h"
+#include "../../core/room.h"
+#include "../state/literal.h"
+#include "../state/parts.h"
+#include "../state/sides.h"
+#include "../state/trail.h"
+#include "../tuning.h"
+#include "wide.h"
+
+// The variables of a row: the capacity, and start, length, use of each task.
+struct Tasks {
+  i32 capacity;
+  const i32* first;
+  i32 count;
+};
+
+DEVICE i32 n_tasks_of(const Wide& r) { return (n_arguments(r) - 1) / 3; }
+
+DEVICE Tasks tasks_of(const Learner& l, i32 row) {
+  const Wide& r = wide_at(problem(l), row);
+  const i32* arguments = arguments_of(problem(l), r);
+  Tasks tasks = {arguments[0], arguments + 1, n_tasks_of(r)};
+  return tasks;
+}
+
+DEVICE i32 start_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i]; }
+DEVICE i32 length_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 1]; }
+DEVICE i32 use_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 2]; }
+
+// When a task runs for certain, [from, to), and what it uses at least, before entry t. `start`: its earliest one. With
+// `flip` time runs backwards.
+struct Span { wide_t start, from, to, length, use; };
+
+DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip, i32 t) {
+  i32 side = 2 * start_of(tasks, i) + flip;
+  wide_t length = value_before(l, lower_side(length_of(tasks, i)), t), back = flip ? length : 0;
+  wide_t start = value_before(l, side, t) - back, latest = -(wide_t)value_before(l, opposite(side), t) - back;
+  Span span = {start, latest, start + length, length, value_before(l, lower_side(use_of(tasks, i)), t)};
+  return span;
+}
+
+DEVICE bool uses(const Span& s) { return s.length > 0 && s.use > 0; }
+DEVICE bool is_sure(const Span& s) { return uses(s) && s.from < s.to; }
+
+// What is used for certain from each of `count` times on, up to the next one; nothing from the last one on.
+struct Profile {
+  wide_t* at;
+  wide_t* use;
+  i32 count;
+};
+
+DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
+  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.at[p.count++] = s.from;
+    p.at[p.count++] = s.to;
+  }
+  p.count = sort_distinct(p.at, p.count);
+  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.use[rank_of(p.at, p.count, s.from)] += s.use;
+    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
+  }
+  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
+  return p;
+}
+
+// The profile where time runs backwards.
+DEVICE void mirror(Profile& p) {
+  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
+    wide_t early = p.at[i];
+    p.at[i] = -p.at[j];
+    p.at[j] = -early;
+  }
+  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
+    wide_t use = p.use[i];
+    p.use[i] = p.use[j];
+    p.use[j] = use;
+  }
+}
+
+// The first piece of the profile that ends behind the time.
+DEVICE i32 first_behind(const Profile& p, wide_t time) {
+  i32 from = 0, to = p.count;
+  while (from < to) {
+    i32 middle = (from + to) / 2;
+    if (p.at[middle] > time) to = middle;
+    else from = middle + 1;
+  }
+  return maximum(from - 1, 0);
+}
+
+// ---- what a row keeps
+
+// The bounds of a task that count: sides of its start, and the least length and use.
+struct Seen { bound_t earliest, negated_latest, length, use; };
+
+DEVICE Seen seen_now(const Learner& l, const Tasks& tasks, i32 i) {
+  const bound_t* now = sides(l).now;
+  i32 start = start_of(tasks, i), length = lower_side(length_of(tasks, i)), use = lower_side(use_of(tasks, i));
+  Seen seen = {now[lower_side(start)], now[upper_side(start)], now[length], now[use]};
+  return seen;
+}
+
+DEVICE bool uses(const Seen& s) { return s.length > 0 && s.use > 0; }
+DEVICE wide_t sure_from(const Seen& s) { return -(wide_t)s.negated_latest; }
+DEVICE wide_t sure_to(const Seen& s) { return (wide_t)s.earliest + s.length; }
+DEVICE bool is_sure(const Seen& s) { return uses(s) && sure_from(s) < sure_to(s); }
+
+DEVICE bool are_same(const Seen& a, const Seen& b) {
+  return a.earliest == b.earliest && a.negated_latest == b.negated_latest && a.length == b.length && a.use == b.use;
+}
+
+// Whether the profile is the same with either of them.
+DEVICE bool are_same_in_profile(const Seen& a, const Seen& b) {
+  if (!is_sure(a) || !is_sure(b)) return is_sure(a) == is_sure(b);
+  return a.negated_latest == b.negated_latest && sure_to(a) == sure_to(b) && a.use == b.use;
+}
+
+// The time table of a row. An event is a time at which a sure part begins, 2 * task, or ends, 2 * task + 1.
+struct Table {
+  Seen* seen;   // of each task
+  i32* events;  // by time
+  i32 n_events;
+  Profile profile;
+  wide_t peak;       // of the profile
+  bound_t capacity;  // negated, when the last run was over
+  bool is_settled;   // the last run was over and moved nothing
+};
+
+struct Tables { Table* of_wide; };
+
+PART(Tables, tables);
+
+DEVICE i64 table_bytes(i64 n_tasks) {
+  return align16(n_tasks * (i64)sizeof(Seen)) + align16(2 * n_tasks * (i64)sizeof(i32)) +
+         2 * align16(2 * n_tasks * (i64)sizeof(wide_t));
+}
+
+DEVICE i64 tables_bytes(const Problem* p) {
+  i64 bytes = align16(p->n_wides * (i64)sizeof(Table));
+  for (i32 i = 0; i < p->n_wides; ++i) {
+    if (p->wides[i].kind == WIDE_CUMULATIVE) bytes += table_bytes(n_tasks_of(p->wides[i]));
+  }
+  return bytes;
+}
+
+DEVICE void take_memory(Tables& s, const Problem* p, Room& room) {
+  s.of_wide = take<Table>(room, p->n_wides);
+  for (i32 i = 0; i < p->n_wides; ++i) {
+    i64 n = n_tasks_of(p->wides[i]);
+    if (p->wides[i].kind != WIDE_CUMULATIVE) continue;
+    Table& own = s.of_wide[i];
+    own.seen = take<Seen>(room, n);
+    own.events = take<i32>(room, 2 * n);
+    own.profile.at = take<wide_t>(room, 2 * n);
+    own.profile.use = take<wide_t>(room, 2 * n);
+  }
+}
+
+DEVICE Table& table_of(Learner& l, i32 row) {
+  return tables(l).of_wide[row - problem(l)->n_rows - problem(l)->n_linears];
+}
+
+DEVICE wide_t time_of(const Table& table, i32 event) {
+  const Seen& task = table.seen[event / 2];
+  return event % 2 ? sure_to(task) : sure_from(task);
+}
+
+// The events of tasks that are not sure to run any more leave, and those of `more` tasks that are now enter, at the end.
+DEVICE void renew_events(Table& table, const i32* more, i32 n_more) {
+  i32 kept = 0;
+  for (i32 k = 0; k < table.n_events; ++k) {
+    if (is_sure(table.seen[table.events[k] / 2])) table.events[kept++] = table.events[k];
+  }
+  for (i32 k = 0; k < n_more; ++k) {
+    table.events[kept++] = 2 * more[k];
+    table.events[kept++] = 2 * more[k] + 1;
+  }
+  table.n_events = kept;
+}
+
+// Sorts the events (Shell, CACM 1959, with Knuth's increments); where few are out of place, by insertion alone.
+DEVICE void sort_events(const Table& table, wide_t* times, bool few) {
+  i32 n = table.n_events, gap = 1;
+  for (i32 k = 0; k < n; ++k) times[k] = time_of(table, table.events[k]);
+  while (!few && gap < n / 3) gap = 3 * gap + 1;
+  for (; gap > 0; gap /= 3) {
+    for (i32 i = gap; i < n; ++i) {
+      wide_t time = times[i];
+      i32 event = table.events[i], j = i;
+      for (; j >= gap && times[j - gap] > time; j -= gap) {
+        times[j] = times[j - gap];
+        table.events[j] = table.events[j - gap];
+      }
+      times[j] = time;
+      table.events[j] = event;
+    }
+  }
+}
+
+// Makes the profile of its sorted events.
+DEVICE void sweep_events(Table& table, const wide_t* times) {
+  Profile& p = table.profile;
+  wide_t use = 0;
+  p.count = 0;
+  table.peak = 0;
+  for (i32 k = 0; k < table.n_events; ++k) {
+    bound_t own = table.seen[table.events[k] / 2].use;
+    use += table.events[k] % 2 ? -(wide_t)own : own;
+    if (k + 1 < table.n_events && times[k + 1] == times[k]) continue;
+    p.at[p.count] = times[k];
+    p.use[p.count++] = use;
+    table.peak = maximum(table.peak, use);
+  }
+}
+
+// What reading the bounds of all tasks told: how many tasks are to be looked at, and the most that one uses.
+struct Look { i32 count; wide_t most; };
+
+// Reads the bounds and brings the profile up to date. Writes the tasks that are to be looked at to `looked`.
+DEVICE Look look_at(Learner& l, const Tasks& tasks, Table& table, i32* looked) {
+  Look told = {0, 0};
+  i32 *more = looked + tasks.count, n_more = 0, n_other = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Seen now = seen_now(l, tasks, i), &seen = table.seen[i];
+    if (uses(now)) told.most = maximum(told.most, (wide_t)now.use);
+    if (are_same(now, seen)) continue;
+    looked[told.count++] = i;
+    if (!are_same_in_profile(now, seen)) {
+      ++n_other;
+      if (!is_sure(seen)) more[n_more++] = i;
+    }
+    seen = now;
+  }
+  if (n_other > 0) {
+    renew_events(table, more, n_more);
+    sort_events(table, scratch(l).numbers, n_other <= FEW_MOVED);
+    sweep_events(table, scratch(l).numbers);
+  }
+  bound_t capacity = sides(l).now[upper_side(tasks.capacity)];
+  if (n_other > 0 || capacity != table.capacity || !table.is_settled) {
+    for (told.count = 0; told.count < tasks.count; ++told.count) looked[told.count] = told.count;
+  }
+  table.capacity = capacity;
+  return told;
+}
