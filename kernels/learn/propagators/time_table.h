@@ -10,6 +10,7 @@
 
 #include "../../core/interval.h"
 #include "../../core/room.h"
+#include "../../core/store.h"
 #include "../state/literal.h"
 #include "../state/parts.h"
 #include "../state/sides.h"
@@ -59,60 +60,24 @@ struct Profile {
   i32 count;
 };
 
-DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
-  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.at[p.count++] = s.from;
-    p.at[p.count++] = s.to;
-  }
-  p.count = sort_distinct(p.at, p.count);
-  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.use[rank_of(p.at, p.count, s.from)] += s.use;
-    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
-  }
-  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
-  return p;
-}
-
-// The profile where time runs backwards.
-DEVICE void mirror(Profile& p) {
-  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
-    wide_t early = p.at[i];
-    p.at[i] = -p.at[j];
-    p.at[j] = -early;
-  }
-  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
-    wide_t use = p.use[i];
-    p.use[i] = p.use[j];
-    p.use[j] = use;
-  }
-}
-
-// The first piece of the profile that ends behind the time.
-DEVICE i32 first_behind(const Profile& p, wide_t time) {
-  i32 from = 0, to = p.count;
-  while (from < to) {
-    i32 middle = (from + to) / 2;
-    if (p.at[middle] > time) to = middle;
-    else from = middle + 1;
-  }
-  return maximum(from - 1, 0);
-}
-
 // ---- what a row keeps
 
 // The bounds of a task that count: sides of its start, and the least length and use.
 struct Seen { bound_t earliest, negated_latest, length, use; };
 
-DEVICE Seen seen_now(const Learner& l, const Tasks& tasks, i32 i) {
-  const bound_t* now = sides(l).now;
+// Before entry t, or now.
+DEVICE Seen see(const Learner& l, const Tasks& tasks, i32 i, i32 t) {
   i32 start = start_of(tasks, i), length = lower_side(length_of(tasks, i)), use = lower_side(use_of(tasks, i));
-  Seen seen = {now[lower_side(start)], now[upper_side(start)], now[length], now[use]};
+  Seen seen = {value_before(l, lower_side(start), t), value_before(l, upper_side(start), t), value_before(l, length, t),
+               value_before(l, use, t)};
+  return seen;
+}
+
+// Likewise, with length and use of `other`.
+DEVICE Seen see_start(const Learner& l, const Tasks& tasks, i32 i, const Seen& other, i32 t) {
+  i32 start = start_of(tasks, i);
+  Seen seen = {
+      value_before(l, lower_side(start), t), value_before(l, upper_side(start), t), other.length, other.use};
   return seen;
 }
 
@@ -138,11 +103,17 @@ struct Table {
   i32 n_events;
   Profile profile;
   wide_t peak;       // of the profile
-  bound_t capacity;  // negated, when the last run was over
+  wide_t most;       // that a task uses by itself
+  bound_t capacity;  // negated, at the last run
+  bool is_open;      // the row has run
+  bool is_rigid;     // lengths and uses are constants
   bool is_settled;   // the last run was over and moved nothing
 };
 
-struct Tables { Table* of_wide; };
+struct Tables {
+  Table* of_wide;
+  Seen* then;  // tasks of a row that explains, as they were
+};
 
 PART(Tables, tables);
 
@@ -156,7 +127,7 @@ DEVICE i64 tables_bytes(const Problem* p) {
   for (i32 i = 0; i < p->n_wides; ++i) {
     if (p->wides[i].kind == WIDE_CUMULATIVE) bytes += table_bytes(n_tasks_of(p->wides[i]));
   }
-  return bytes;
+  return bytes + align16(p->most_arguments * (i64)sizeof(Seen));
 }
 
 DEVICE void take_memory(Tables& s, const Problem* p, Room& room) {
@@ -170,9 +141,10 @@ DEVICE void take_memory(Tables& s, const Problem* p, Room& room) {
     own.profile.at = take<wide_t>(room, 2 * n);
     own.profile.use = take<wide_t>(room, 2 * n);
   }
+  s.then = take<Seen>(room, p->most_arguments);
 }
 
-DEVICE Table& table_of(Learner& l, i32 row) {
+DEVICE Table& table_of(const Learner& l, i32 row) {
   return tables(l).of_wide[row - problem(l)->n_rows - problem(l)->n_linears];
 }
 
@@ -229,33 +201,84 @@ DEVICE void sweep_events(Table& table, const wide_t* times) {
   }
 }
 
-// What reading the bounds of all tasks told: how many tasks are to be looked at, and the most that one uses.
-struct Look { i32 count; wide_t most; };
+// Whether the bounds of a task are others than those that were seen.
+DEVICE bool is_other(const Learner& l, const Tasks& tasks, const Table& table, i32 i) {
+  const bound_t* now = sides(l).now;
+  const Seen& seen = table.seen[i];
+  i32 start = start_of(tasks, i);
+  if (now[lower_side(start)] != seen.earliest || now[upper_side(start)] != seen.negated_latest) return true;
+  if (table.is_rigid) return false;
+  return now[lower_side(length_of(tasks, i))] != seen.length || now[lower_side(use_of(tasks, i))] != seen.use;
+}
 
-// Reads the bounds and brings the profile up to date. Writes the tasks that are to be looked at to `looked`.
-DEVICE Look look_at(Learner& l, const Tasks& tasks, Table& table, i32* looked) {
-  Look told = {0, 0};
-  i32 *more = looked + tasks.count, n_more = 0, n_other = 0;
+// How many tasks have other bounds, another sure part, and one where they had none.
+struct News { i32 other, moved, more; };
+
+// Reads the bounds of all tasks. The tasks that have others go to `others`, those that are newly sure to run to `more`.
+DEVICE News read_tasks(const Learner& l, const Tasks& tasks, Table& table, i32* others, i32* more) {
+  News news = {0, 0, 0};
   for (i32 i = 0; i < tasks.count; ++i) {
-    Seen now = seen_now(l, tasks, i), &seen = table.seen[i];
-    if (uses(now)) told.most = maximum(told.most, (wide_t)now.use);
-    if (are_same(now, seen)) continue;
-    looked[told.count++] = i;
-    if (!are_same_in_profile(now, seen)) {
-      ++n_other;
-      if (!is_sure(seen)) more[n_more++] = i;
-    }
-    seen = now;
+    if (table.is_open && !is_other(l, tasks, table, i)) continue;
+    Seen now = see(l, tasks, i, trail(l).size), was = table.seen[i];
+    others[news.other++] = i;
+    table.seen[i] = now;
+    if (are_same_in_profile(now, was)) continue;
+    ++news.moved;
+    if (!is_sure(was)) more[news.more++] = i;
   }
-  if (n_other > 0) {
-    renew_events(table, more, n_more);
-    sort_events(table, scratch(l).numbers, n_other <= FEW_MOVED);
+  return news;
+}
+
+// The first run: whether all lengths and uses are constants.
+DEVICE bool are_rigid(const Learner& l, const Tasks& tasks) {
+  const bound_t* root = sides(l).root;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    i32 length = length_of(tasks, i), use = use_of(tasks, i);
+    if (root[lower_side(length)] != -root[upper_side(length)]) return false;
+    if (root[lower_side(use)] != -root[upper_side(use)]) return false;
+  }
+  return true;
+}
+
+// The most that a task uses by itself.
+DEVICE wide_t most_use(const Table& table, i32 n) {
+  wide_t most = 0;
+  for (i32 i = 0; i < n; ++i) {
+    if (uses(table.seen[i])) most = maximum(most, (wide_t)table.seen[i].use);
+  }
+  return most;
+}
+
+// Whether the task may have to move: it is not fixed, and too large for the room beside the peak of the profile.
+DEVICE bool may_move(const Table& table, const Seen& task) {
+  return uses(task) && task.use > -(wide_t)table.capacity - table.peak && task.earliest != -task.negated_latest;
+}
+
+// Leaves of the tasks that are looked at, or of all, those that may have to move; how many.
+DEVICE i32 keep_movers(const Table& table, i32* looked, i32 n, bool all) {
+  i32 kept = 0;
+  for (i32 k = 0; k < n; ++k) {
+    i32 i = all ? k : looked[k];
+    if (may_move(table, table.seen[i])) looked[kept++] = i;
+  }
+  return kept;
+}
+
+// Brings the time table up to date. Writes the tasks that may have to move to `looked`, and returns how many: all where
+// profile or capacity are others than at the end of the last run, or where that one moved a task.
+DEVICE i32 renew_table(Learner& l, const Tasks& tasks, Table& table, i32* looked) {
+  i32* more = looked + tasks.count;
+  bound_t capacity = sides(l).now[upper_side(tasks.capacity)];
+  News news = read_tasks(l, tasks, table, looked, more);
+  if (news.moved > 0) {
+    renew_events(table, more, news.more);
+    sort_events(table, scratch(l).numbers, news.moved <= FEW_MOVED);
     sweep_events(table, scratch(l).numbers);
   }
-  bound_t capacity = sides(l).now[upper_side(tasks.capacity)];
-  if (n_other > 0 || capacity != table.capacity || !table.is_settled) {
-    for (told.count = 0; told.count < tasks.count; ++told.count) looked[told.count] = told.count;
-  }
+  if (!table.is_open) table.is_rigid = are_rigid(l, tasks);
+  if (!table.is_open || !table.is_rigid) table.most = most_use(table, tasks.count);
+  bool all = news.moved > 0 || capacity != table.capacity || !table.is_settled;
+  table.is_open = true;
   table.capacity = capacity;
-  return told;
+  return keep_movers(table, looked, all ? tasks.count : news.other, all);
 }
