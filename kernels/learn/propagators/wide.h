@@ -1,7 +1,8 @@
 // Wide rows: constraints that reason as a whole, beside the ternary rows that say the same (turbo_fzn/tnf/wide.py).
 //
-// A wide row is a kind and a list of variables. It has no state: it reads the sides, and its reasons, asked for later,
-// are found anew from what held before the entry (lazy explanation, see trail.h). Each kind has a header of its own
+// A wide row is a kind and a list of variables. It has no state that a return to a level would have to restore: it reads
+// the sides (time_table.h compares what it keeps with them), and its reasons, asked for later, are found anew from what
+// held before the entry (lazy explanation, see trail.h). Each kind has a header of its own
 // with all of it: propagation, explanation, cost, and the check of debug builds. It ends with a struct of the kind's
 // name, derived from WideRow. This header has what the kinds share: the defaults of that struct, numbers in order, and
 // the sets of segments that their boundaries make.
