@@ -103,8 +103,8 @@ def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
 
 def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | None = None) -> np.ndarray:
     """What each row of a TNF, each fused row and each wide one says of the box lower..upper inside the model's, and
-    why; no two of them share a variable. The bounds are int64 [n], or [b, n] for a learner that runs the rows in b boxes and
-    is asked in the last one. Records (int64 [k, 45]) as probe_rows.h has them."""
+    why; no two of them share a variable. The bounds are int64 [n], or [b, n] for a learner that runs the rows in b
+    boxes and is asked in the last one. Records (int64 [k, 45]) as probe_rows.h has them."""
     n_rows = tnf.n_rows + (fused.linears.n_rows if fused else 0) + len(tnf.wides)
     records = np.zeros((200 * n_rows, RECORD_WORDS), np.int64)
     written = ask_learner("explain_rows", tnf, lower, upper, records, fused)

@@ -292,6 +292,10 @@ static bool has_no_start(const Learner& l, const Wide& r, bound_t* plain, i32 st
 #endif
 
 struct Cumulative : WideRow {
+  static constexpr bool IS_CHOOSY = true;
+  DEVICE bool concerns(const Learner& l, i32 row, i32 place) {
+    return place % 3 != 1 || is_start_news(l, row, (place - 1) / 3);
+  }
   DEVICE bool run(Learner& l, i32 row) { return run_cumulative(l, row); }
   DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
     return explain_cumulative(l, row, a, t, why);

@@ -254,6 +254,16 @@ DEVICE bool may_move(const Table& table, const Seen& task) {
   return uses(task) && task.use > -(wide_t)table.capacity - table.peak && task.earliest != -task.negated_latest;
 }
 
+// Whether a change of a task's start concerns the row: the task is sure to run, so the profile is another one, or it may
+// have to move. The peak is the last run's; that of the present is no higher, unless the row is queued: since then only
+// levels were left, or tasks became sure to run, which the row was queued for.
+DEVICE bool is_start_news(const Learner& l, i32 row, i32 i) {
+  const Table& table = table_of(l, row);
+  if (!table.is_open || !table.is_rigid) return true;
+  Seen task = see_start(l, tasks_of(l, row), i, table.seen[i], trail(l).size);
+  return is_sure(task) || may_move(table, task);
+}
+
 // Leaves of the tasks that are looked at, or of all, those that may have to move; how many.
 DEVICE i32 keep_movers(const Table& table, i32* looked, i32 n, bool all) {
   i32 kept = 0;

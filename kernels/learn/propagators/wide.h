@@ -42,6 +42,9 @@ DEVICE bool was_reached(const Learner& l, i32 side, bound_t k, i32 t) {
 // and redefines what differs from this.
 struct WideRow {
   static constexpr Priority PRIORITY = WHOLE;
+  static constexpr bool IS_CHOOSY = false;  // whether it is asked before a change wakes it
+  // Whether it may have something to say after a change of its argument at the place, its only one of the variable.
+  DEVICE bool concerns(const Learner&, i32, i32) { return true; }
   DEVICE i64 runs(i64 n) { return n / ARGUMENTS_A_RUN; }  // the work of a run, in runs of a ternary row
   DEVICE bool is_costly(const Wide&) { return false; }    // so that it waits where it finds nothing (delay.h)
 #ifdef CHECK_EXPLANATIONS
