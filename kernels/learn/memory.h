@@ -28,6 +28,7 @@
 #include "search/restart.h"
 #include "state/sides.h"
 #include "analysis/softs.h"
+#include "propagators/time_table.h"
 #include "state/trail.h"
 #include "analysis/vivify.h"
 #include "propagators/wake.h"
@@ -46,6 +47,7 @@ struct WholeLearner : Learner {
   Reasons reasons;
   Scratch scratch;
   Delays delays;
+  Tables tables;
   Analysis analysis;
   Heap heap;
   Guidance guidance;
@@ -74,6 +76,7 @@ FOUND(Resolvent, resolvent)
 FOUND(Reasons, reasons)
 FOUND(Scratch, scratch)
 FOUND(Delays, delays)
+FOUND(Tables, tables)
 FOUND(Analysis, analysis)
 FOUND(Heap, heap)
 FOUND(Guidance, guidance)
@@ -93,8 +96,9 @@ constexpr i64 MOST_ENTRIES = (i64)1 << 28;  // format: that an i32 can count
 // The bytes of the arrays of fixed sizes.
 DEVICE i64 fixed_bytes(const Problem* p) {
   return SPARE_BYTES + sides_bytes(p) + trail_bytes(p) + wakes_bytes(p) + queue_bytes(p) + lists_bytes(p) +
-         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + delays_bytes(p) + heap_bytes(p) +
-         guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p) + counters_bytes(p) + softs_bytes(p) + cores_bytes(p);
+         learned_bytes(p) + resolvent_bytes(p) + reasons_bytes(p) + scratch_bytes(p) + delays_bytes(p) +
+         tables_bytes(p) + heap_bytes(p) + guidance_bytes(p) + exchange_bytes(p) + posted_bytes(p) + counters_bytes(p) +
+         softs_bytes(p) + cores_bytes(p);
 }
 
 // Divides `bytes` of memory among the parts of the learner; the clauses get most of the shared rest. False when it is
@@ -112,6 +116,7 @@ DEVICE bool lay_out(WholeLearner& l, char* memory, i64 bytes) {
   take_memory(l.reasons, p, room);
   take_memory(l.scratch, p, room);
   take_memory(l.delays, p, room);
+  take_memory(l.tables, p, room);
   take_memory(l.learned, p, room);
   take_memory(l.clauses, rest * 2 / 5, rest / 40, room);
   take_memory(l.lists, p, rest * 7 / 20, room);

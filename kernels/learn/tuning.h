@@ -41,6 +41,8 @@ constexpr i32 LONGEST_DELAY = 63;
 constexpr i32 SHORT_ROW = 64;
 // steps of its own length in which a task passes a piece of the profile; where it takes more, it passes at once
 constexpr i32 MOST_STEPS = 8;
+// tasks whose sure parts changed, up to which events are sorted by insertion
+constexpr i32 FEW_MOVED = 8;
 // trials for the weakest premise of a ternary row
 constexpr i32 BISECTIONS = 12;
 // passes of the check of explanations, which only tests compile

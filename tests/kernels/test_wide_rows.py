@@ -16,6 +16,7 @@ import pytest
 from support.explained_rows import (
     Box,
     Said,
+    draw_interval,
     hull,
     is_implied,
     keeps_solutions,
@@ -24,7 +25,7 @@ from support.explained_rows import (
     said_by_each,
     were_true,
 )
-from support.lone_rows import cpu_rows, explain_rows
+from support.lone_rows import count_movers, cpu_rows, explain_rows
 from support.wide_cases import SHAPES, Case, draw
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.wide import Wide, WideKind
@@ -39,16 +40,24 @@ N_ROWS = {
 }
 
 
-def records_of(cases: list[Case]) -> np.ndarray:
+def model_of(cases: list[Case]) -> TNF:
     starts = np.cumsum([0, *(len(case.root) for case in cases)])
     wides = []
     for case, start in zip(cases, starts):
         variables = np.arange(start, start + len(case.root))
         size, width = SHAPES[case.kind]
         wides.append(Wide(case.kind, variables[:size], variables[size:].reshape(-1, width)))
-    ends = [np.array([ends for case in cases for ends in getattr(case, which)], np.int64) for which in ("root", "box")]
-    tnf = TNF(*[np.empty(0, np.int32)] * 4, *ends[0].T.copy(), np.empty(0, np.int64), wides=wides)
-    return explain_rows(tnf, *ends[1].T.copy())
+    ends = np.array([ends for case in cases for ends in case.root], np.int64)
+    return TNF(*[np.empty(0, np.int32)] * 4, *ends.T.copy(), np.empty(0, np.int64), wides=wides)
+
+
+def box_of(cases: list[Case]) -> np.ndarray:
+    """The lower and the upper bounds of all variables (int64 [2, n])."""
+    return np.array([ends for case in cases for ends in case.box], np.int64).T
+
+
+def records_of(cases: list[Case]) -> np.ndarray:
+    return explain_rows(model_of(cases), *box_of(cases))
 
 
 def all_said(cases: list[Case]) -> list[tuple[Case, list[Said]]]:
@@ -84,6 +93,48 @@ def test_premises_were_true(told):
 def test_a_row_loses_no_solution(told):
     for case, said in told:
         assert keeps_solutions(case, said), case
+
+
+def redrawn(random: Random, case: Case) -> Case:
+    """The case in a box that differs in one variable or two."""
+    box = list(case.box)
+    for place in random.sample(range(len(box)), 2):
+        box[place] = draw_interval(random, *case.root[place])
+    return case._replace(box=box)
+
+
+def test_a_row_says_the_same_whatever_it_has_seen_before():
+    """A learner ran it in other boxes, each like the one before it. Rows that wait say less by intention."""
+    random = Random("boxes")
+    for kind in set(WideKind) - {WideKind.ENERGY}:
+        walks = [[draw(random, kind)] for _ in range(400)]
+        for walk in walks:
+            for _ in range(7):
+                walk.append(redrawn(random, walk[-1]))
+        boxes = np.stack([box_of(list(cases)) for cases in zip(*walks)], axis=1)
+        last = [walk[-1] for walk in walks]
+        fresh = records_of(last)
+        assert len(fresh) > 100
+        assert np.array_equal(explain_rows(model_of(last), *boxes), fresh), kind
+
+
+def test_tasks_are_looked_at_where_their_own_bounds_or_the_profile_may_move_them():
+    start, capacity = (0, 20), (3, 3)
+    root = [capacity, start, (4, 4), (2, 2), start, (4, 4), (2, 2), start, (2, 2), (1, 1), start, (4, 4), (1, 1)]
+    sure = {1: (5, 6)}
+    steps: list[tuple[dict[int, tuple[int, int]], int]] = [
+        ({}, 0),  # no task is sure to run: all have room
+        (sure, 2),  # beside the first one, the second has none; and it is not fixed itself
+        (sure, 0),  # nothing is new
+        ({**sure, 7: (1, 20)}, 0),  # the third fits everywhere
+        ({**sure, 4: (1, 20)}, 1),  # the second begins later
+        ({**sure, 4: (1, 20), 10: (8, 8)}, 3),  # the fourth is sure to run, and fills the capacity with the first
+        ({1: (6, 6), 10: (8, 8)}, 2),  # the first is fixed, and cannot move
+    ]
+    boxes = [[inner.get(place, ends) for place, ends in enumerate(root)] for inner, _ in steps]
+    lower, upper = np.array(boxes, np.int64).transpose(2, 0, 1)
+    tnf = model_of([Case(WideKind.CUMULATIVE, root, root)])
+    assert count_movers(tnf, lower, upper) == [count for _, count in steps]
 
 
 def to_fixpoint(case: Case) -> Box | None:

@@ -22,7 +22,7 @@ ELSEWHERE = {  # module without a test of its name -> the test that has it meanw
     "test_ranks_apart.py": "serve",
     "test_constants.py": "tuning",
     "test_bench_pages.py": "charts html",
-    "test_wide_rows.py": "all_different circuit cumulative element energy reachable delay kinds wide",
+    "test_wide_rows.py": "all_different circuit cumulative element energy reachable time_table delay kinds wide",
     "test_linear_rows.py": "linear",
     "test_posted_rows.py": "posted",
     "test_objective_cores.py": "counters",

@@ -48,8 +48,9 @@ def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
     command = [*compiler.find_cpu_compiler(), *compiler.CPU_FLAGS, "-O1", *kind]  # half of the time of a whole build
     compiled = ctypes.CDLL(str(compile_rows(command, "rows.cpp", f"rows{bits}.so", bits, floats)))
     compiled.propagate_rows.argtypes = [ctypes.c_void_p] * 4
-    compiled.explain_rows.argtypes = [*[ctypes.c_void_p] * 4, ctypes.c_int64]
-    compiled.explain_rows.restype = ctypes.c_int64
+    for call in (compiled.explain_rows, compiled.movers_in_boxes):
+        call.argtypes = [*[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64]
+        call.restype = ctypes.c_int64
     compiled.learns_with_fused_rows.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     compiled.reduced_costs.argtypes = [
         ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int32
@@ -101,11 +102,28 @@ def run_on_cpu(layout: Layout, *results: np.ndarray) -> None:
 
 
 def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | None = None) -> np.ndarray:
-    """What each row of a TNF, each fused row and each wide one says of the box lower..upper (int64 [n] each) within the
-    model's, and why; no two of them share a variable. Records (int64 [k, 45]) as probe_rows.h has them."""
-    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
+    """What each row of a TNF, each fused row and each wide one says of the box lower..upper inside the model's, and
+    why; no two of them share a variable. The bounds are int64 [n], or [b, n] for a learner that runs the rows in b
+    boxes and is asked in the last one. Records (int64 [k, 45]) as probe_rows.h has them."""
     n_rows = tnf.n_rows + (fused.linears.n_rows if fused else 0) + len(tnf.wides)
     records = np.zeros((200 * n_rows, RECORD_WORDS), np.int64)
+    written = ask_learner("explain_rows", tnf, lower, upper, records, fused)
+    assert 0 <= written < len(records)
+    return records[:written]
+
+
+def count_movers(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> list[int]:
+    """How many tasks of the one cumulative row may have to move in each of the boxes (int64 [b, n] each)."""
+    counts = np.zeros(len(lower), np.int64)
+    assert ask_learner("movers_in_boxes", tnf, lower, upper, counts) == 0
+    return counts.tolist()
+
+
+def ask_learner(
+    name: str, tnf: TNF, lower: np.ndarray, upper: np.ndarray, answer: np.ndarray, fused: Fused | None = None
+) -> int:
+    """The function of rows.cpp, which writes `answer`, and what it returns."""
+    layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
     box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
@@ -120,10 +138,9 @@ def explain_rows(tnf: TNF, lower: np.ndarray, upper: np.ndarray, fused: Fused | 
     wides = wide_rows.pack(tnf.wides, tnf.n_vars)
     point_to(problem, wides)
     wide_rows.count(problem, wides)
-    places = [array.ctypes.data for array in (*box, records)]
-    written = cpu_rows(layout.bits).explain_rows(ctypes.byref(problem), *places, len(records))
-    assert 0 <= written < len(records)
-    return records[:written]
+    n_boxes, *ends = box[0].size // tnf.n_vars, *(bounds.ctypes.data for bounds in box)
+    call = getattr(cpu_rows(layout.bits), name)
+    return int(call(ctypes.byref(problem), *ends, n_boxes, answer.ctypes.data, len(answer)))
 
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:

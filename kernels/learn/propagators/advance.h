@@ -176,6 +176,11 @@ DEVICE bool wake_row(Learner& l, i32 row, i32 self, bool at_once) {
   return true;
 }
 
+// Whether a change of a variable concerns a wide row that has it at the place, or ANYWHERE.
+DEVICE bool is_asked_for(const Learner& l, i32 row, bound_t place) {
+  return place == ANYWHERE || is_concerned(l, row, (i32)place);
+}
+
 // Wakes the rows of an entry; with `at_once` the cheap ones run. False on a fault.
 DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   const Wakes& w = wakes(l);
@@ -185,7 +190,8 @@ DEVICE bool wake_rows(Learner& l, const Entry& e, bool at_once) {
   for (i32 priority = SUMS; priority < N_PRIORITIES; ++priority) {
     i32 end = priority + 1 < N_PRIORITIES ? own.start[priority + 1] : own.thresholds;
     for (i32 i = own.start[priority]; i < end; ++i) {
-      if (w.rows[i] != self) queue_row(l, w.rows[i], priority);
+      if (w.rows[i] == self || (priority == WHOLE && !is_asked_for(l, w.rows[i], w.at[i]))) continue;
+      queue_row(l, w.rows[i], priority);
     }
   }
   wake_posted(l, e.side, self);

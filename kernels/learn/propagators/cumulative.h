@@ -21,117 +21,54 @@
 #include "../state/parts.h"
 #include "../state/sides.h"
 #include "../state/trail.h"
+#include "time_table.h"
 #include "wide.h"
 
-// The variables of a row: the capacity, and start, length, use of each task.
-struct Tasks {
-  i32 capacity;
-  const i32* first;
+// The pieces of the profile that leave no room for some task that may move, in order of time.
+struct Crowd {
+  wide_t *from, *to, *use;
   i32 count;
 };
 
-DEVICE Tasks tasks_of(const Learner& l, i32 row) {
-  const Wide& r = wide_at(problem(l), row);
-  const i32* arguments = arguments_of(problem(l), r);
-  Tasks tasks = {arguments[0], arguments + 1, (n_arguments(r) - 1) / 3};
-  return tasks;
+// Those that leave less than `most`. With `flip` time runs backwards.
+DEVICE Crowd crowd_of(const Learner& l, const Table& table, wide_t most, i32 flip) {
+  const Profile& p = table.profile;
+  wide_t *numbers = scratch(l).numbers, room = -(wide_t)table.capacity - most;
+  Crowd crowd = {numbers, numbers + p.count, numbers + 2 * p.count, 0};
+  for (i32 i = 0; i + 1 < p.count; ++i) {
+    i32 k = flip ? p.count - 2 - i : i;
+    if (p.use[k] <= room) continue;
+    crowd.from[crowd.count] = flip ? -p.at[k + 1] : p.at[k];
+    crowd.to[crowd.count] = flip ? -p.at[k] : p.at[k + 1];
+    crowd.use[crowd.count++] = p.use[k];
+  }
+  return crowd;
 }
 
-DEVICE i32 start_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i]; }
-DEVICE i32 length_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 1]; }
-DEVICE i32 use_of(const Tasks& tasks, i32 i) { return tasks.first[3 * i + 2]; }
-
-// When a task runs for certain, [from, to), and what it uses at least, before entry t. `start`: its earliest one. With
-// `flip` time runs backwards.
-struct Span { wide_t start, from, to, length, use; };
-
-DEVICE Span span_of(const Learner& l, const Tasks& tasks, i32 i, i32 flip, i32 t) {
-  i32 side = 2 * start_of(tasks, i) + flip;
-  wide_t length = value_before(l, lower_side(length_of(tasks, i)), t), back = flip ? length : 0;
-  wide_t start = value_before(l, side, t) - back, latest = -(wide_t)value_before(l, opposite(side), t) - back;
-  Span span = {start, latest, start + length, length, value_before(l, lower_side(use_of(tasks, i)), t)};
-  return span;
-}
-
-DEVICE bool uses(const Span& s) { return s.length > 0 && s.use > 0; }
-DEVICE bool is_sure(const Span& s) { return uses(s) && s.from < s.to; }
-
-// What is used for certain from each of `count` times on, up to the next one; nothing from the last one on.
-struct Profile {
-  wide_t* at;
-  wide_t* use;
-  i32 count;
-};
-
-DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
-  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.at[p.count++] = s.from;
-    p.at[p.count++] = s.to;
-  }
-  p.count = sort_distinct(p.at, p.count);
-  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, t);
-    if (!is_sure(s)) continue;
-    p.use[rank_of(p.at, p.count, s.from)] += s.use;
-    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
-  }
-  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
-  return p;
-}
-
-// The profile where time runs backwards.
-DEVICE void mirror(Profile& p) {
-  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
-    wide_t early = p.at[i];
-    p.at[i] = -p.at[j];
-    p.at[j] = -early;
-  }
-  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
-    wide_t use = p.use[i];
-    p.use[i] = p.use[j];
-    p.use[j] = use;
-  }
-}
-
-// What is used at some time: by a task alone, whenever it runs, or by those that are sure to run.
-DEVICE wide_t peak(const Learner& l, const Tasks& tasks, const Profile& p) {
-  wide_t most = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    Span s = span_of(l, tasks, i, 0, trail(l).size);
-    if (uses(s)) most = maximum(most, s.use);
-  }
-  for (i32 k = 0; k < p.count; ++k) most = maximum(most, p.use[k]);
-  return most;
-}
-
-// The first piece of the profile that ends behind the time.
-DEVICE i32 first_behind(const Profile& p, wide_t time) {
-  i32 from = 0, to = p.count;
+// The first piece that ends behind the time.
+DEVICE i32 first_behind(const Crowd& crowd, wide_t time) {
+  i32 from = 0, to = crowd.count;
   while (from < to) {
     i32 middle = (from + to) / 2;
-    if (p.at[middle] > time) to = middle;
+    if (crowd.to[middle] > time) to = middle;
     else from = middle + 1;
   }
-  return maximum(from - 1, 0);
+  return from;
 }
 
 // Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
 // another one then, for the task is sure to run.
-DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p, i32 i, i32 flip, bool& settled) {
+DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Crowd& crowd, i32 i, i32 flip, bool& settled) {
   Span s = span_of(l, tasks, i, flip, trail(l).size);
   i32 side = 2 * start_of(tasks, i) + flip;
   wide_t room = -(wide_t)sides(l).now[upper_side(tasks.capacity)] - s.use, start = s.start, back = flip ? s.length : 0;
-  if (!uses(s) || start == s.from) return true;
-  for (i32 k = first_behind(p, start); k + 1 < p.count && p.at[k] < start + s.length; ++k) {
-    bool is_own = s.from <= p.at[k] && p.at[k + 1] <= s.to;
-    if (is_own || p.use[k] <= room) continue;
-    bool walks = (p.at[k + 1] - start) / s.length < MOST_STEPS;
-    while (start < p.at[k + 1]) {
-      start = walks ? minimum(p.at[k + 1], start + s.length) : p.at[k + 1];
+  if (start == s.from) return true;
+  for (i32 k = first_behind(crowd, start); k < crowd.count && crowd.from[k] < start + s.length; ++k) {
+    bool is_own = s.from <= crowd.from[k] && crowd.to[k] <= s.to;
+    if (is_own || crowd.use[k] <= room) continue;
+    bool walks = (crowd.to[k] - start) / s.length < MOST_STEPS;
+    while (start < crowd.to[k]) {
+      start = walks ? minimum(crowd.to[k], start + s.length) : crowd.to[k];
       if (!set_side(l, side, (value_t)(start + back), row_reason(row))) return false;
     }
   }
@@ -139,21 +76,32 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Profile& p,
   return true;
 }
 
+// The most that one of the tasks uses.
+DEVICE wide_t most_of(const Table& table, const i32* tasks, i32 n) {
+  wide_t most = 0;
+  for (i32 k = 0; k < n; ++k) most = maximum(most, (wide_t)table.seen[tasks[k]].use);
+  return most;
+}
+
 // What the first half of a run has found out is not in the profile that the other one uses: the row runs again if a
 // task that was moved is sure to run.
 OUTLINE bool run_cumulative(Learner& l, i32 row) {
   Tasks tasks = tasks_of(l, row);
-  bool settled = !names_twice(l, row);
-  Profile p = profile_of(l, tasks, trail(l).size);
-  wide_t too_much = 1 - (wide_t)sides(l).now[upper_side(tasks.capacity)];
-  value_t needed = (value_t)minimum(peak(l, tasks, p), too_much);
-  if (!set_side(l, lower_side(tasks.capacity), needed, row_reason(row))) return false;
-  for (i32 flip = 0; flip < 2; ++flip) {
-    if (flip) mirror(p);
-    for (i32 i = 0; i < tasks.count; ++i) {
-      if (!move_task(l, row, tasks, p, i, flip, settled)) return false;
+  Table& table = table_of(l, row);
+  i32 *movers = scratch(l).places, n_movers = renew_table(l, tasks, table, movers);
+  table.is_settled = false;
+  wide_t needed = minimum(maximum(table.most, table.peak), 1 - (wide_t)table.capacity);
+  if (!set_side(l, lower_side(tasks.capacity), (value_t)needed, row_reason(row))) return false;
+  bool settled = n_movers == 0 || !names_twice(l, row);
+  wide_t most = most_of(table, movers, n_movers);
+  i32 size = trail(l).size;
+  for (i32 flip = 0; flip < 2 && n_movers > 0; ++flip) {
+    Crowd crowd = crowd_of(l, table, most, flip);
+    for (i32 k = 0; k < n_movers; ++k) {
+      if (!move_task(l, row, tasks, crowd, movers[k], flip, settled)) return false;
     }
   }
+  table.is_settled = trail(l).size == size;
   delay_of(l, row).has_said_all = settled;
   return true;
 }
@@ -168,124 +116,131 @@ DEVICE Period moment(wide_t time) {
   return period;
 }
 
-// What a task uses all the time of a period for certain, before entry t.
-DEVICE wide_t held_use(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t) {
-  i32 start = start_of(tasks, i);
-  if (-(wide_t)held(l, upper_side(start), t) > period.from) return 0;
-  wide_t end = (wide_t)held(l, lower_side(start), t) + held(l, lower_side(length_of(tasks, i)), t);
-  return end > period.to ? maximum((wide_t)held(l, lower_side(use_of(tasks, i)), t), (wide_t)0) : 0;
+// The tasks as they were before entry t.
+DEVICE const Seen* see_all(const Learner& l, i32 row, const Tasks& tasks, i32 t) {
+  const Table& table = table_of(l, row);
+  Seen* then = tables(l).then;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    if (table.is_rigid) then[i] = see_start(l, tasks, i, table.seen[i], t);
+    else then[i] = see(l, tasks, i, t);
+  }
+  return then;
 }
 
-// What the tasks but `own` use, each of them all the time.
-DEVICE wide_t held_profile(const Learner& l, const Tasks& tasks, i32 own, Period period, i32 t) {
+// What a task uses all the time of a period for certain.
+DEVICE wide_t use_in(const Seen& task, Period period) {
+  bool runs = sure_from(task) <= period.from && sure_to(task) > period.to;
+  return runs ? maximum((wide_t)task.use, (wide_t)0) : 0;
+}
+
+// What `n` tasks but `own` use, each of them all the time.
+DEVICE wide_t use_of_others(const Seen* then, i32 n, i32 own, Period period) {
   wide_t sum = 0;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    if (i != own) sum += held_use(l, tasks, i, period, t);
+  for (i32 i = 0; i < n; ++i) {
+    if (i != own) sum += use_in(then[i], period);
   }
   return sum;
 }
 
 // A task runs all the time and uses what it uses.
-DEVICE void add_running(const Learner& l, const Tasks& tasks, i32 i, Period period, i32 t, Premises& why) {
-  bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
+DEVICE void add_running(const Learner& l, const Tasks& tasks, i32 i, const Seen& task, Period period, Premises& why) {
   add_premise(l, why, literal(upper_side(start_of(tasks, i)), (bound_t)-period.from));
-  add_premise(l, why, literal(lower_side(start_of(tasks, i)), (bound_t)(period.to + 1 - length)));
-  add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
-  add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
+  add_premise(l, why, literal(lower_side(start_of(tasks, i)), (bound_t)(period.to + 1 - task.length)));
+  add_premise(l, why, literal(lower_side(length_of(tasks, i)), task.length));
+  add_premise(l, why, literal(lower_side(use_of(tasks, i)), task.use));
 }
 
 // Tasks but `own` that use `need` together all the time. What is more than that is left out, one task after the other.
 DEVICE void add_profile(
-    const Learner& l, const Tasks& tasks, i32 own, Period period, wide_t need, i32 t, Premises& why) {
-  wide_t slack = held_profile(l, tasks, own, period, t) - need;
+    const Learner& l, const Tasks& tasks, const Seen* then, i32 own, Period period, wide_t need, Premises& why) {
+  wide_t slack = use_of_others(then, tasks.count, own, period) - need;
   ASSERT(slack >= 0);
   for (i32 i = 0; i < tasks.count; ++i) {
-    wide_t use = i == own ? 0 : held_use(l, tasks, i, period, t);
+    wide_t use = i == own ? 0 : use_in(then[i], period);
     if (use == 0) continue;
     if (use <= slack) slack -= use;
-    else add_running(l, tasks, i, period, t, why);
+    else add_running(l, tasks, i, then[i], period, why);
   }
 }
 
 // The first of the times from..to at which the others use `need`; to + 1 if there is none. If it is behind `from`, a
 // task that is sure to run begins then.
-DEVICE wide_t find_crowded(const Learner& l, const Tasks& tasks, i32 own, wide_t from, wide_t to, wide_t need, i32 t) {
-  if (from > to || held_profile(l, tasks, own, moment(from), t) >= need) return from;
+DEVICE wide_t find_crowded(const Seen* then, i32 n, i32 own, wide_t from, wide_t to, wide_t need) {
+  if (from > to || use_of_others(then, n, own, moment(from)) >= need) return from;
   wide_t found = to + 1;
-  for (i32 i = 0; i < tasks.count; ++i) {
-    wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
-    if (i == own || time <= from || time >= found || held_use(l, tasks, i, moment(time), t) == 0) continue;
-    if (held_profile(l, tasks, own, moment(time), t) >= need) found = time;
+  for (i32 i = 0; i < n; ++i) {
+    wide_t time = sure_from(then[i]);
+    if (i == own || time <= from || time >= found || use_in(then[i], moment(time)) == 0) continue;
+    if (use_of_others(then, n, own, moment(time)) >= need) found = time;
   }
   return found;
 }
 
 // The capacity is at least k, since one task uses that much.
-DEVICE bool explain_by_task(const Learner& l, const Tasks& tasks, wide_t k, i32 t, Premises& why) {
+DEVICE bool explain_by_task(const Learner& l, const Tasks& tasks, const Seen* then, wide_t k, Premises& why) {
   for (i32 i = 0; i < tasks.count; ++i) {
-    i32 length = lower_side(length_of(tasks, i)), use = lower_side(use_of(tasks, i));
-    if (held(l, length, t) <= 0 || held(l, use, t) < k) continue;
-    add_premise(l, why, literal(length, 1));
-    add_premise(l, why, literal(use, (bound_t)k));
+    if (then[i].length <= 0 || then[i].use < k) continue;
+    add_premise(l, why, literal(lower_side(length_of(tasks, i)), 1));
+    add_premise(l, why, literal(lower_side(use_of(tasks, i)), (bound_t)k));
     return true;
   }
   return false;
 }
 
 // The capacity is at least k, since some tasks use that much at a time.
-DEVICE bool explain_capacity(const Learner& l, const Tasks& tasks, wide_t k, i32 t, Premises& why) {
+DEVICE bool explain_capacity(const Learner& l, const Tasks& tasks, const Seen* then, wide_t k, Premises& why) {
   wide_t first = INFINITE_BOUND, last = -INFINITE_BOUND;
   for (i32 i = 0; i < tasks.count; ++i) {
-    wide_t time = -(wide_t)held(l, upper_side(start_of(tasks, i)), t);
-    first = minimum(first, time);
-    last = maximum(last, time);
+    first = minimum(first, sure_from(then[i]));
+    last = maximum(last, sure_from(then[i]));
   }
-  wide_t time = find_crowded(l, tasks, -1, first, last, k, t);
+  wide_t time = find_crowded(then, tasks.count, -1, first, last, k);
   if (time > last) return false;
-  add_profile(l, tasks, -1, moment(time), k, t, why);
+  add_profile(l, tasks, then, -1, moment(time), k, why);
   return true;
 }
 
 // When the others leave task i no room, so that a holds: at a time that it cannot run behind, or, where it has been
 // moved far at once, all the time from where it could have begun on. False if there is no such time.
-DEVICE bool find_barred(
-    const Learner& l, const Tasks& tasks, i32 i, Literal a, wide_t length, wide_t need, i32 t, Period& barred) {
-  bool backwards = is_upper(a.side);
-  bound_t now = held(l, a.side, t);
-  wide_t from = backwards ? -(wide_t)now : (wide_t)a.k - 1;
-  wide_t to = backwards ? length - a.k : now + length - 1;
+DEVICE bool find_barred(const Seen* then, i32 n, i32 i, Literal a, wide_t need, Period& barred) {
+  const Seen& own = then[i];
+  wide_t from = is_upper(a.side) ? sure_from(own) : (wide_t)a.k - 1;
+  wide_t to = is_upper(a.side) ? (wide_t)own.length - a.k : sure_to(own) - 1;
   if (from > to) {
     barred = {to, from};
-    return held_profile(l, tasks, i, barred, t) >= need;
+    return use_of_others(then, n, i, barred) >= need;
   }
-  barred = moment(find_crowded(l, tasks, i, from, to, need, t));
+  barred = moment(find_crowded(then, n, i, from, to, need));
   return barred.from <= to;
 }
 
 // Task i does not run while the others leave it no room, and does not end before that, or, backwards, does not start
 // behind it.
-DEVICE bool explain_start(const Learner& l, const Tasks& tasks, i32 i, Literal a, i32 t, Premises& why) {
-  bound_t length = held(l, lower_side(length_of(tasks, i)), t), use = held(l, lower_side(use_of(tasks, i)), t);
-  bound_t capacity = -held(l, upper_side(tasks.capacity), t);
-  if (length <= 0 || use <= 0) return false;
-  wide_t need = (wide_t)capacity - use + 1;
+DEVICE bool explain_start(
+    const Learner& l, const Tasks& tasks, const Seen* then, i32 i, Literal a, bound_t negated_capacity, Premises& why) {
+  const Seen& own = then[i];
+  if (!uses(own)) return false;
+  wide_t need = -(wide_t)negated_capacity - own.use + 1;
   Period barred;
-  if (!find_barred(l, tasks, i, a, length, need, t, barred)) return false;
-  add_premise(l, why, literal(a.side, (bound_t)(is_upper(a.side) ? -barred.to : barred.from + 1 - length)));
-  add_premise(l, why, literal(lower_side(length_of(tasks, i)), length));
-  add_premise(l, why, literal(lower_side(use_of(tasks, i)), use));
-  add_premise(l, why, literal(upper_side(tasks.capacity), -capacity));
-  add_profile(l, tasks, i, barred, need, t, why);
+  if (!find_barred(then, tasks.count, i, a, need, barred)) return false;
+  add_premise(l, why, literal(a.side, (bound_t)(is_upper(a.side) ? -barred.to : barred.from + 1 - own.length)));
+  add_premise(l, why, literal(lower_side(length_of(tasks, i)), own.length));
+  add_premise(l, why, literal(lower_side(use_of(tasks, i)), own.use));
+  add_premise(l, why, literal(upper_side(tasks.capacity), negated_capacity));
+  add_profile(l, tasks, then, i, barred, need, why);
   return true;
 }
 
 OUTLINE bool explain_cumulative(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
   Tasks tasks = tasks_of(l, row);
+  const Seen* then = see_all(l, row, tasks, t);
   if (a.side == lower_side(tasks.capacity)) {
-    if (explain_by_task(l, tasks, a.k, t, why) || explain_capacity(l, tasks, a.k, t, why)) return true;
+    if (explain_by_task(l, tasks, then, a.k, why) || explain_capacity(l, tasks, then, a.k, why)) return true;
   }
+  bound_t negated_capacity = held(l, upper_side(tasks.capacity), t);
   for (i32 i = 0; i < tasks.count; ++i) {
-    if (start_of(tasks, i) == var_of(a.side) && explain_start(l, tasks, i, a, t, why)) return true;
+    if (start_of(tasks, i) != var_of(a.side)) continue;
+    if (explain_start(l, tasks, then, i, a, negated_capacity, why)) return true;
   }
   return false;
 }
@@ -337,6 +292,10 @@ static bool has_no_start(const Learner& l, const Wide& r, bound_t* plain, i32 st
 #endif
 
 struct Cumulative : WideRow {
+  static constexpr bool IS_CHOOSY = true;
+  DEVICE bool concerns(const Learner& l, i32 row, i32 place) {
+    return place % 3 != 1 || is_start_news(l, row, (place - 1) / 3);
+  }
   DEVICE bool run(Learner& l, i32 row) { return run_cumulative(l, row); }
   DEVICE bool reason(const Learner& l, i32 row, Literal a, i32 t, Premises& why) {
     return explain_cumulative(l, row, a, t, why);

@@ -25,18 +25,63 @@
 #include "cumulative.h"
 #include "oracle.h"
 #include "priority.h"
+#include "time_table.h"
 #include "wide.h"
 
 constexpr wide_t MOST_ENERGY = (wide_t)1 << 60;  // formula: larger energies are left out, so that nothing overflows
 
-// The tasks that use anything. `free`: the energy that is not in the profile; `before`: what the profile has before a
-// beginning and an end.
+// The tasks that use anything, by their beginnings, the last first. `free`: the energy that is not in the profile;
+// `before_begin`, `before_end`: what the profile has before a beginning and an end.
 struct Energies {
-  i32* order;  // by beginnings, the last first
   i32* task;
   wide_t *begin, *end, *free, *use, *before_begin, *before_end;
   i32 count;
 };
+
+DEVICE Profile profile_of(const Learner& l, const Tasks& tasks, i32 t) {
+  Profile p = {scratch(l).numbers, scratch(l).numbers + 2 * tasks.count, 0};
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.at[p.count++] = s.from;
+    p.at[p.count++] = s.to;
+  }
+  p.count = sort_distinct(p.at, p.count);
+  for (i32 k = 0; k < p.count; ++k) p.use[k] = 0;
+  for (i32 i = 0; i < tasks.count; ++i) {
+    Span s = span_of(l, tasks, i, 0, t);
+    if (!is_sure(s)) continue;
+    p.use[rank_of(p.at, p.count, s.from)] += s.use;
+    p.use[rank_of(p.at, p.count, s.to)] -= s.use;
+  }
+  for (i32 k = 1; k < p.count; ++k) p.use[k] += p.use[k - 1];
+  return p;
+}
+
+// The profile where time runs backwards.
+DEVICE void mirror(Profile& p) {
+  for (i32 i = 0, j = p.count - 1; i <= j; ++i, --j) {
+    wide_t early = p.at[i];
+    p.at[i] = -p.at[j];
+    p.at[j] = -early;
+  }
+  for (i32 i = 0, j = p.count - 2; i < j; ++i, --j) {
+    wide_t use = p.use[i];
+    p.use[i] = p.use[j];
+    p.use[j] = use;
+  }
+}
+
+// The first piece of the profile that ends behind the time.
+DEVICE i32 first_behind(const Profile& p, wide_t time) {
+  i32 from = 0, to = p.count;
+  while (from < to) {
+    i32 middle = (from + to) / 2;
+    if (p.at[middle] > time) to = middle;
+    else from = middle + 1;
+  }
+  return maximum(from - 1, 0);
+}
 
 // The energy of the profile before each of its pieces.
 DEVICE void sum_profile(const Profile& p, wide_t* before) {
@@ -53,15 +98,20 @@ DEVICE wide_t energy_before(const Profile& p, const wide_t* before, wide_t time)
   return before[k] + p.use[k] * (time - p.at[k]);
 }
 
-// Sorts the order (Shell, CACM 1959, with Knuth's increments).
+// Sorts the tasks by their beginnings, the last first (Shell, CACM 1959, with Knuth's increments).
 DEVICE void sort_by_begin(const Energies& s) {
   i32 gap = 1;
   while (gap < s.count / 3) gap = 3 * gap + 1;
   for (; gap > 0; gap /= 3) {
     for (i32 i = gap; i < s.count; ++i) {
-      i32 own = s.order[i], j = i;
-      for (; j >= gap && s.begin[s.order[j - gap]] < s.begin[own]; j -= gap) s.order[j] = s.order[j - gap];
-      s.order[j] = own;
+      wide_t begin = s.begin[i];
+      i32 task = s.task[i], j = i;
+      for (; j >= gap && s.begin[j - gap] < begin; j -= gap) {
+        s.begin[j] = s.begin[j - gap];
+        s.task[j] = s.task[j - gap];
+      }
+      s.begin[j] = begin;
+      s.task[j] = task;
     }
   }
 }
@@ -72,23 +122,23 @@ DEVICE Energies energies_of(const Learner& l, const Tasks& tasks, i32 flip, i32 
   if (flip) mirror(p);
   i32 n = tasks.count;
   wide_t *before = scratch(l).numbers + 4 * n, *own = before + 2 * n;
-  i32* places = scratch(l).places;
-  Energies s = {places, places + n, own, own + n, own + 2 * n, own + 3 * n, own + 4 * n, own + 5 * n, 0};
+  Energies s = {scratch(l).places, own, own + n, own + 2 * n, own + 3 * n, own + 4 * n, own + 5 * n, 0};
   sum_profile(p, before);
   for (i32 i = 0; i < n; ++i) {
     Span task = span_of(l, tasks, i, flip, t);
     if (!uses(task)) continue;
-    i32 j = s.count++;
-    s.order[j] = j;
-    s.task[j] = i;
-    s.begin[j] = task.start;
+    s.task[s.count] = i;
+    s.begin[s.count++] = task.start;
+  }
+  sort_by_begin(s);
+  for (i32 j = 0; j < s.count; ++j) {
+    Span task = span_of(l, tasks, s.task[j], flip, t);
     s.end[j] = task.from + task.length;
     s.use[j] = task.use;
     s.free[j] = task.use * (task.length - maximum(task.to - task.from, (wide_t)0));
     s.before_begin[j] = energy_before(p, before, s.begin[j]);
     s.before_end[j] = energy_before(p, before, s.end[j]);
   }
-  sort_by_begin(s);
   return s;
 }
 
@@ -125,8 +175,7 @@ DEVICE bool run_windows(Learner& l, i32 row, const Tasks& tasks, const Energies&
   const bound_t* now = sides(l).now;
   wide_t high = -(wide_t)now[upper_side(tasks.capacity)], to = s.end[e], inside = 0, most = 0;
   i32 own = 0;
-  for (i32 k = 0; k < s.count; ++k) {
-    i32 j = s.order[k];
+  for (i32 j = 0; j < s.count; ++j) {
     wide_t from = s.begin[j], width = to - from;
     if (width <= 0) continue;
     wide_t part = s.end[j] <= to ? 0 : minimum(s.free[j], s.use[j] * width);
@@ -180,8 +229,7 @@ DEVICE bool find_window(const Learner& l, const Tasks& tasks, const Energies& s,
   for (i32 e = 0; e < s.count; ++e) {
     wide_t inside = 0;
     w->to = s.end[e];
-    for (i32 k = 0; k < s.count; ++k) {
-      i32 j = s.order[k];
+    for (i32 j = 0; j < s.count; ++j) {
       w->from = s.begin[j];
       if (w->from >= w->to) continue;
       if (s.end[j] <= w->to && s.task[j] != w->own) inside += s.free[j];

@@ -31,7 +31,7 @@ struct SideWakes { i32 start[N_PRIORITIES], thresholds, end; };
 struct Wakes {
   SideWakes* of_side;
   i32* rows;    // the lists of rows
-  bound_t* at;  // the threshold of each element of the lists
+  bound_t* at;  // of each element of the lists: the threshold, or the place of a wide row that is asked
 };
 
 // A queue of rows for each priority.
@@ -147,10 +147,26 @@ DEVICE void sort_thresholds(Learner& l, i32 from, i32 end) {
   ASSERT(is_sorted(s, from, end));
 }
 
+// The place of the variable among the arguments of a row that is asked before it is woken; or ANYWHERE, for a row that
+// is not asked, or has the variable twice.
+constexpr i32 ANYWHERE = -1;
+DEVICE i32 place_of(const Problem* p, i32 row, i32 var) {
+  if (!is_wide(p, row) || !is_choosy(wide_at(p, row))) return ANYWHERE;
+  const Wide& r = wide_at(p, row);
+  i32 place = ANYWHERE;
+  for (i32 i = 0; i < n_arguments(r); ++i) {
+    if (arguments_of(p, r)[i] != var) continue;
+    if (place != ANYWHERE) return ANYWHERE;
+    place = i;
+  }
+  return place;
+}
+
 // Adds the rows of the priority that `wakes` has for the side, of those that are numbered from `first` on.
 DEVICE void add_listed_wakes(Learner& l, i32* end, const i32* wakes, i32 side, i32 first, i32 priority) {
   for (i32 i = wakes[side]; i < wakes[side + 1]; ++i) {
-    if (priority_of(problem(l), first + wakes[i]) == priority) add_wake(l, end, first + wakes[i], 0);
+    i32 row = first + wakes[i];
+    if (priority_of(problem(l), row) == priority) add_wake(l, end, row, place_of(problem(l), row, var_of(side)));
   }
 }
 

@@ -1,10 +1,11 @@
 // Wide rows: constraints that reason as a whole, beside the ternary rows that say the same (turbo_fzn/tnf/wide.py).
 //
-// A wide row is a kind and a list of variables. It has no state: it reads the sides, and its reasons, asked for later,
-// are found anew from what held before the entry (lazy explanation, see trail.h). Each kind has a header of its own
-// with all of it: propagation, explanation, cost, and the check of debug builds. It ends with a struct of the kind's
-// name, derived from WideRow. This header has what the kinds share: the defaults of that struct, numbers in order, and
-// the sets of segments that their boundaries make.
+// A wide row is a kind and a list of variables. It has no state that a return to a level would have to restore: it
+// reads the sides (time_table.h compares what it keeps with them), and its reasons, asked for later, are found anew
+// from what held before the entry (lazy explanation, see trail.h). Each kind has a header of its own with all of it:
+// propagation, explanation, cost, and the check of debug builds. It ends with a struct of the kind's name, derived
+// from WideRow. This header has what the kinds share: the defaults of that struct, numbers in order, and the sets of
+// segments that their boundaries make.
 #pragma once
 
 #include "../../core/assert.h"
@@ -41,6 +42,9 @@ DEVICE bool was_reached(const Learner& l, i32 side, bound_t k, i32 t) {
 // and redefines what differs from this.
 struct WideRow {
   static constexpr Priority PRIORITY = WHOLE;
+  static constexpr bool IS_CHOOSY = false;  // whether it is asked before a change wakes it
+  // Whether it may have something to say after a change of its argument at the place, its only one of the variable.
+  DEVICE bool concerns(const Learner&, i32, i32) { return true; }
   DEVICE i64 runs(i64 n) { return n / ARGUMENTS_A_RUN; }  // the work of a run, in runs of a ternary row
   DEVICE bool is_costly(const Wide&) { return false; }    // so that it waits where it finds nothing (delay.h)
 #ifdef CHECK_EXPLANATIONS

@@ -26,6 +26,16 @@ DEVICE bool may_wait(const Wide& r) {
   return true;
 }
 
+DEVICE bool is_choosy(const Wide& r) {
+  switch (r.kind) { WIDE_KINDS(OF_KIND, IS_CHOOSY) }
+  return false;
+}
+
+DEVICE bool is_concerned(const Learner& l, i32 row, i32 place) {
+  switch (wide_at(problem(l), row).kind) { WIDE_KINDS(OF_KIND, concerns(l, row, place)) }
+  return true;
+}
+
 DEVICE bool run_kind(Learner& l, i32 row, const Wide& r) {
   switch (r.kind) { WIDE_KINDS(OF_KIND, run(l, row)) }
   return true;

@@ -50,13 +50,29 @@ DEVICE bool is_late(const Learner& l, const Reason& why, i32 t) {
   return false;
 }
 
-// Runs the row in lower..upper, and asks for each threshold of each side that it changes.
-DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* upper, Records* records) {
-  const Problem* p = problem(l);
-  for (i32 i = 0, v; (v = variable_of(p, row, i)) >= 0; ++i) {
+// Supposes that the variables of the row are in lower..upper.
+DEVICE void enter_box(Learner& l, i32 row, const bound_t* lower, const bound_t* upper) {
+  for (i32 i = 0, v; (v = variable_of(problem(l), row, i)) >= 0; ++i) {
     if (lower[v] > sides(l).now[lower_side(v)]) suppose(l, literal(lower_side(v), lower[v]));
     if (-upper[v] > sides(l).now[upper_side(v)]) suppose(l, literal(upper_side(v), -upper[v]));
   }
+}
+
+// How many tasks of a time table may have to move in the box, after a run that moved none.
+DEVICE i32 count_movers(Learner& l, i32 row, const bound_t* lower, const bound_t* upper) {
+  enter_box(l, row, lower, upper);
+  Table& table = table_of(l, row);
+  i32 count = renew_table(l, tasks_of(l, row), table, scratch(l).places);
+  table.is_settled = true;
+  backtrack(l, 0);
+  empty_queue(l);
+  return count;
+}
+
+// Runs the row in lower..upper, and asks for each threshold of each side that it changes.
+DEVICE void probe_row(Learner& l, i32 row, const bound_t* lower, const bound_t* upper, Records* records) {
+  const Problem* p = problem(l);
+  enter_box(l, row, lower, upper);
   i32 any = lower_side(variable_of(p, row, 0));
   if (trail(l).level == 0) suppose(l, literal(any, sides(l).now[any]));
   i32 first = trail(l).size;

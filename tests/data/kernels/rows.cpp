@@ -17,28 +17,57 @@ extern "C" int propagate_rows(const Problem* problem, bound_t* lower, bound_t* u
   return 0;
 }
 
-// See probe_row: rows share no variable. Returns the number of records, or -1 without memory.
-extern "C" i64 explain_rows(const Problem* problem, const bound_t* lower, const bound_t* upper, i64* words, i64 capacity) {
-  char* store = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
-  char* memory = (char*)calloc(1, (size_t)problem->learn_bytes);
+// A learner of the problem, in memory of its own. `fits` tells whether there is enough.
+struct LoneLearner {
+  char *store, *memory;
   BlockState state;
-  memset(&state, 0, sizeof state);
-  LearnStatistics counted = {};
-  Records records = {words, 0, capacity};
-  WholeLearner l = {};
-  l.problem = problem;
-  l.statistics = &counted;
-  l.restarts.role = METHOD_FINDER;
-  bool fits = store && memory && lay_out(l, memory, problem->learn_bytes);
-  if (fits) {
-    Block b = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
-    l.block = &b;
+  LearnStatistics counted;
+  Block block;
+  WholeLearner l;
+  bool fits;
+
+  explicit LoneLearner(const Problem* problem) : state(), counted(), block(), l() {
+    store = (char*)calloc(1, (size_t)(store_bytes(*problem) + list_bytes(*problem)));
+    memory = (char*)calloc(1, (size_t)problem->learn_bytes);
+    l.problem = problem;
+    l.statistics = &counted;
+    l.restarts.role = METHOD_FINDER;
+    fits = store && memory && lay_out(l, memory, problem->learn_bytes);
+    if (!fits) return;
+    block = make_block(problem, &state, store, store + store_bytes(*problem), 0, 0);
+    l.block = &block;
     clear_learner(l);
-    for (i32 row = 0; row < n_all_rows(problem); ++row) probe_row(l, row, lower, upper, &records);
   }
-  free(memory);
-  free(store);
-  return fits ? records.count : -1;
+  ~LoneLearner() {
+    free(memory);
+    free(store);
+  }
+};
+
+// See probe_row: rows share no variable. The same learner runs them in each of the boxes; what they say in the last one
+// is recorded. Returns the number of records, or -1 without memory.
+extern "C" i64 explain_rows(
+    const Problem* problem, const bound_t* lower, const bound_t* upper, i32 n_boxes, i64* words, i64 capacity) {
+  LoneLearner own(problem);
+  Records records = {words, 0, capacity};
+  for (i32 box = 0; own.fits && box < n_boxes; ++box) {
+    i64 place = (i64)box * problem->n_vars;
+    memset(words, 0, (size_t)records.count * RECORD_WORDS * sizeof(i64));
+    records.count = 0;
+    for (i32 row = 0; row < n_all_rows(problem); ++row) probe_row(own.l, row, lower + place, upper + place, &records);
+  }
+  return own.fits ? records.count : -1;
+}
+
+// See count_movers: of the first row, in each of the boxes. Returns 0, or -1 without memory.
+extern "C" i64 movers_in_boxes(
+    const Problem* problem, const bound_t* lower, const bound_t* upper, i32 n_boxes, i64* counts, i64 capacity) {
+  LoneLearner own(problem);
+  for (i32 box = 0; own.fits && box < n_boxes && box < capacity; ++box) {
+    i64 place = (i64)box * problem->n_vars;
+    counts[box] = count_movers(own.l, 0, lower + place, upper + place);
+  }
+  return own.fits ? 0 : -1;
 }
 
 // See learner.h.

@@ -230,6 +230,7 @@ class Learn:
         "steps of its own length in which a task passes a piece of the profile; where it takes more, it passes at once",
         "short explanations against time",
     )
+    FEW_MOVED: int = compiled(8, "tasks whose sure parts changed, up to which events are sorted by insertion", "time")
     BISECTIONS: int = compiled(
         12, "trials for the weakest premise of a ternary row", "more general clauses against time"
     )
