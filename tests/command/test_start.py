@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import platformdirs
 import pytest
 
 from support.command import PATIENCE, compile_kernels, environment
 from support.places import CORPUS
+from turbo_fzn.base.resources import wanted_cache_folder
 
 # What only other runs need, and what each of them is wanted for.
 WANTED_BY = {
@@ -33,7 +33,7 @@ NEVER = (
 def imported(*arguments: str) -> set[str]:
     """The modules that a run on a small model has imported."""
     compile_kernels()
-    cache = environment().get("TURBO_FZN_CACHE") or platformdirs.user_cache_dir("turbo_fzn")
+    cache = environment().get("TURBO_FZN_CACHE") or str(wanted_cache_folder())
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--arch", "cpu", *arguments]
     done = subprocess.run(
         [*command, str(CORPUS / "queens.fzn")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.command.messages import set_up_logging
-from turbo_fzn.options.options import Command
+from turbo_fzn.options.parsing import Command
 
 
 def act(command: Command) -> int:

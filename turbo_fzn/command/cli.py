@@ -20,7 +20,8 @@ from turbo_fzn.base.collector import without_collector
 from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.command.messages import complain, end_logging_of_run, explain, log, set_up_logging, set_up_logging_of_run
 from turbo_fzn.command.tuning import TUNING
-from turbo_fzn.options.options import NEED_GPU, Options, parse_arguments
+from turbo_fzn.options.options import NEED_GPU, Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline

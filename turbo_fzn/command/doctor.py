@@ -39,7 +39,7 @@ from turbo_fzn.options.options import NEED_GPU
 from turbo_fzn.version import __version__
 
 OK, WRONG, ABSENT = "ok", "wrong", "absent"
-NEEDED, HELPFUL = ("numpy", "lark", "platformdirs"), ("highspy",)  # packages; install_requires of setup.cfg
+NEEDED, HELPFUL = ("numpy", "lark"), ("highspy",)  # packages; install_requires of setup.cfg
 OLDEST_TOOLKIT = (12, 8)  # format: a version
 OLDEST_MINIZINC = (2, 6, 4)  # format: a version
 SMALL_MODEL = "var 2..3: x :: output_var;\nconstraint int_ne(x,2);\nsolve satisfy;\n"

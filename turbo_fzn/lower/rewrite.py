@@ -53,7 +53,7 @@ Form = tuple[Predicate, list[Callable[[Any], Any]]]
 Order = tuple[list[str], list[str]]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Lowered:
     """A TNF, and the TNF variable of each FlatZinc variable's name."""
 

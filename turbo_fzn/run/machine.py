@@ -10,7 +10,7 @@ from turbo_fzn.options.options import Options
 from turbo_fzn.ranks.world import world
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Machine:
     """The machine: the number of `cores` that this process may use; `no_gpu`, the reason why there is no GPU, None if
     there is a driver; `is_rank`, whether this process is one of several ranks."""

@@ -167,7 +167,7 @@ class Floats:
     step: float = 5e-7
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TNF:
     """Arrays of a TNF model; see the module's docstring for the meaning.
 
