@@ -115,7 +115,7 @@ class ValueChoice(IntEnum):
     OUT_RANDOM = 10  # below, above, {r}
 
 
-@dataclass
+@dataclass(repr=False)
 class Strategy:
     """Labels all of `variables` (int32 array of TNF variables, constants and repetitions allowed).
 
@@ -141,7 +141,7 @@ class Strategy:
             self.gaps = [np.empty((0, 2), np.int64)] * len(self.variables)
 
 
-@dataclass
+@dataclass(repr=False)
 class Output:
     """One item of a solution block: `name = value;`.
 
@@ -155,7 +155,7 @@ class Output:
     variables: np.ndarray
 
 
-@dataclass
+@dataclass(repr=False)
 class Floats:
     """The real variables of a TNF (`mask`, bool [n]), whose bounds are codes of doubles (turbo_fzn/base/floats.py).
 

@@ -48,7 +48,7 @@ class WideKind(IntEnum):
     REACHABLE = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Wide:
     """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind.
     `alone`: no ternary rows state the same."""

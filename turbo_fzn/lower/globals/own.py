@@ -18,7 +18,6 @@ from turbo_fzn.lower import bulk
 from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.tuning import TUNING
-from turbo_fzn.tnf.arrays import distinct_rows
 from turbo_fzn.tnf.language import ADD, ELEMENT, EQ, LEQ, MAX, MIN
 
 
@@ -58,7 +57,7 @@ def _intervals_of(b: RowBuilder, x: Sequence[int], n_rows: int, low: Sequence[in
         ends = [np.array(side, np.int64).reshape(n_rows, len(x)) for side in (low, high)]
         ends = [np.maximum(ends[0], lower), np.minimum(ends[1], upper)]
         possible = (ends[0] <= ends[1]).all(axis=1)
-        rows = distinct_rows(np.stack([side[possible] for side in ends], axis=1))
+        rows = np.unique(np.stack([side[possible] for side in ends], axis=1), axis=0)
         is_open = bool((rows == np.stack([lower, upper])).all(axis=(1, 2)).any())
         known = b.plans[key] = Intervals((low, high), rows[:, 0], rows[:, 1], is_open)
     return known

@@ -70,7 +70,7 @@ class Named(NamedTuple):
         return self.title if self.title.startswith(self.place) else f"{self.title} ({self.place})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Core:
     """Constraints that are proved to have no solution together. `minimal`: without any of them there is a solution."""
 
