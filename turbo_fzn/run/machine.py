@@ -22,5 +22,5 @@ class Machine:
 
 def here(options: Options) -> Machine:
     """The machine of this process. Does not look for a driver if `--arch` excludes GPUs."""
-    no_gpu = wake.absence() if options.may_use_gpu() else "--arch wants none"
+    no_gpu = wake.foreseen_absence() if options.may_use_gpu() else "--arch wants none"
     return Machine(len(os.sched_getaffinity(0)), no_gpu, world() is not None)

@@ -244,6 +244,14 @@ class TNF:
     def has_real_objective(self) -> bool:
         return self.floats is not None and self.sense != 0 and bool(self.floats.mask[self.objective])
 
+    @property
+    def has_unbounded_objective(self) -> bool:
+        """Whether the objective has no bound in its good direction at the root."""
+        if self.infeasible or self.sense == 0:
+            return False
+        end = self.lower[self.objective] if self.sense > 0 else -self.upper[self.objective]
+        return bool(end <= -INFINITY)
+
     def better_than(self, best: int) -> int:
         """The worst objective that is an improvement on `best`."""
         if not self.has_real_objective:

@@ -26,7 +26,6 @@ from turbo_fzn.tnf.language import EQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
 
 
-
 def all_different(b: RowBuilder, x: Sequence[int], r: int) -> None:
     """r = (no two of x are equal)."""
     n = len(x)
