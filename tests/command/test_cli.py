@@ -266,6 +266,8 @@ def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     assert done.returncode == 0 and done.stdout.startswith(
         f"wrote {folder / configuration.CONFIGURATION}\nCPU engine, 32-bit: "
     )
+    assert done.stdout.count("CPU engine") == 1
+    assert done.stdout.endswith("when they are first needed, or all at once by: fzn-turbo --build-kernels\n")
     assert json.loads((folder / configuration.CONFIGURATION).read_text())["id"] == configuration.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
     assert done.returncode == 0 and f"removed {folder / configuration.CONFIGURATION}\n" in done.stdout

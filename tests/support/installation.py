@@ -92,7 +92,9 @@ class Installation:
 
 def shared_wheel() -> Path:
     """With the engine compiled by a quick compiler."""
-    folder = build_once("wheel", lambda folder: build_wheel(folder, CXX=str(quick_compiler(folder))))
+    folder = build_once(
+        "wheel", lambda folder: build_wheel(folder, TURBO_FZN_ALL_ENGINES="1", CXX=str(quick_compiler(folder)))
+    )
     (wheel,) = (folder / "out").iterdir()
     return wheel
 

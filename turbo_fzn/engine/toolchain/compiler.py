@@ -42,7 +42,9 @@ KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
 FLOAT_FLAG = "-DFLOATS"
 CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
 GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")
-CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
+CpuBuild = tuple[int, tuple[str, ...]]  # the width in bits, and further flags
+MOST_NEEDED: tuple[CpuBuild, ...] = ((32, ()),)  # by models of integers, whose bounds are mostly small
+CPU_VARIANTS: tuple[CpuBuild, ...] = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
 CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 
 
