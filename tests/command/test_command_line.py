@@ -32,6 +32,7 @@ from turbo_fzn.run.policy import wanted_methods
         ("--quux model.fzn", "unrecognized arguments: --quux"),
         ("-v=5 model.fzn", "argument -v: ignored explicit argument '5'"),
         ("--project -a model.fzn", "argument --project: expected one argument"),
+        ("--fix model.fzn", "--fix goes with --doctor"),
         ("--check-proof a.opb", "argument --check-proof: expected 2 arguments"),
         ("-t soon model.fzn", "argument -t/--time-limit: expected an integer, found 'soon'"),
         ("--data x.dzn m.mzn", "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo x.dzn m.mzn"),

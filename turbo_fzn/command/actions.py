@@ -32,7 +32,7 @@ def act(command: Command) -> int:
     elif command.action == "--doctor":
         from turbo_fzn.command.doctor import examine
 
-        return examine(lambda line: print(line, flush=True), command.options.arch)
+        return examine(lambda line: print(line, flush=True), command.options.arch, fixes=command.argument is not None)
     else:
         from turbo_fzn.command.info import describe
 

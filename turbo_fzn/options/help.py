@@ -11,7 +11,7 @@ from turbo_fzn.options.options import ACTIONS, CHECK_PROOF, EXIT, SOLVED, TAKE_F
 USAGE = "usage: fzn-turbo [options] FILE\n"
 FLAGS_WIDTH = 25  # format: columns of the flags
 # The options that `--help` explains, by their first flags; it only names the others.
-EVERYDAY = ("-a", "-n", "-i", "--explain", "-f", "-p", "-r", "-s", "-t", "-v", "--arch", "--gpus", "--report")
+EVERYDAY = ("-a", "-n", "-i", "--explain", "-f", "-p", "-r", "-s", "-t", "-v", "--arch", "--report")
 
 
 def short_help() -> str:

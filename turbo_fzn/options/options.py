@@ -84,6 +84,7 @@ class Options:
 
 
 NEED_GPU = ("gpu", "hybrid")  # values of --arch that are errors without a GPU
+FIX = "--fix"  # goes with the action --doctor
 CHECK_PROOF = "--check-proof"  # the action with two files
 JSON_STREAM = "--json-stream"  # applies to errors, too, even in the command line
 
@@ -245,6 +246,7 @@ ACTIONS = (
     ("--uninstall-solver", "remove it from there"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
     ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
+    (FIX, "with --doctor: write a stale solver configuration anew"),
     ("--build-kernels", "compile the kernels into the cache"),
     (CHECK_PROOF, "check a proof that --proof has written"),
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),

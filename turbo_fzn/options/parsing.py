@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.options.limits import integer, pair, precision
-from turbo_fzn.options.options import ACTIONS, CHECK_PROOF, OPTIONS, TAKE_FOLDER, Options, Row, metavar_of
+from turbo_fzn.options.options import ACTIONS, CHECK_PROOF, FIX, OPTIONS, TAKE_FOLDER, Options, Row, metavar_of
 from turbo_fzn.options.spellings import FLAG, did_you_mean, translate, unknown_flags
 
 HIDDEN = ("-b", "--backend")  # passed by versions of MiniZinc that name the solver
@@ -39,6 +39,10 @@ def parse_arguments(argv: Sequence[str]) -> Command:
     if others:
         raise UsageError(_explain(line.files, others))
     line.options.file = file
+    if FIX in line.actions and "--doctor" not in line.actions:
+        raise UsageError(f"{FIX} goes with --doctor")
+    if "--doctor" in line.actions:
+        line.actions["--doctor"] = FIX if FIX in line.actions else ""
     for flag, _ in ACTIONS:
         if flag in line.actions:
             return Command(flag, line.actions[flag] or None, line.options)

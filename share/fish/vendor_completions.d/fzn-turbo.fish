@@ -59,6 +59,7 @@ complete -c fzn-turbo -l install-solver -d 'write the solver configuration to ~/
 complete -c fzn-turbo -l uninstall-solver -d 'remove it from there'
 complete -c fzn-turbo -l info -d 'show version, engines, GPUs and the kernel cache'
 complete -c fzn-turbo -l doctor -d 'look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)'
+complete -c fzn-turbo -l fix -d 'with --doctor: write a stale solver configuration anew'
 complete -c fzn-turbo -l build-kernels -d 'compile the kernels into the cache'
 complete -c fzn-turbo -l check-proof -d 'check a proof that --proof has written'
 complete -c fzn-turbo -l list-variants -d 'show the names that --variant takes, with the engines that have each'
