@@ -6,7 +6,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 COPY . /src
-RUN python -m pip wheel --no-cache-dir --wheel-dir /wheels /src
+RUN TURBO_FZN_ALL_ENGINES=1 python -m pip wheel --no-cache-dir --wheel-dir /wheels /src
 
 FROM python:3.12-slim-bookworm
 RUN apt-get update \

@@ -163,7 +163,7 @@ endif
 
 wheel: $(READY) compiler
 	@rm -f build/wheel/*.whl
-	@TURBO_FZN_WHEEL_FOR_GPUS=$$(command -v $(or $(NVCC),nvcc)) $(RUN) -m pip wheel --no-deps -w build/wheel .
+	@TURBO_FZN_ALL_ENGINES=1 TURBO_FZN_WHEEL_FOR_GPUS=$$(command -v $(or $(NVCC),nvcc)) $(RUN) -m pip wheel --no-deps -w build/wheel .
 
 check-kernels: $(READY)
 	@$(RUN) -m turbo_fzn.engine.toolchain.ahead

@@ -1,4 +1,5 @@
-"""Builds the package. A wheel has the CPU engine with it, compiled for the platform that it is built on.
+"""Builds the package. It has with it the CPU engine that most models need, compiled for this platform; others are
+compiled when they are first needed. A wheel for other machines, which may have no compiler, has all (`make wheel`).
 
 Where there is no C++ compiler the wheel is one for all platforms, and the engine is compiled at its first use, as it is
 from an editable installation.
@@ -18,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # build front ends lea
 
 from turbo_fzn.engine.toolchain import ahead, compiler
 
-FOR_GPUS = "TURBO_FZN_WHEEL_FOR_GPUS"  # set where the wheel is to have the GPU engine, too (`make wheel`)
+# Set where the wheel is to have every CPU engine, and where it is to have the GPU engine, too.
+ALL_ENGINES, FOR_GPUS = "TURBO_FZN_ALL_ENGINES", "TURBO_FZN_WHEEL_FOR_GPUS"
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +56,8 @@ class BuildPackage(build_py):
         if self.editable_mode or not has_compiler():
             return
         teller = Teller()
-        ahead.fill_package(folder, teller)
+        kinds = compiler.CPU_VARIANTS if os.environ.get(ALL_ENGINES) else compiler.MOST_NEEDED
+        ahead.fill_package(folder, teller, kinds)
         if os.environ.get(FOR_GPUS):
             ahead.fill_package_for_gpus(folder, teller)
 

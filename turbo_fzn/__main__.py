@@ -7,6 +7,7 @@ A signal may come before it can be handled. So signals are blocked until cli.py 
 is imported before this that would answer a signal with a traceback.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -32,6 +33,8 @@ def refuse_python() -> None:
 
 refuse_python()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+gc.disable()  # until the search begins (base/collector.py): a start makes no garbage, and scans take a part of its time
 
 try:
     from turbo_fzn.command.cli import main

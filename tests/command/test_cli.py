@@ -32,8 +32,10 @@ from support.places import ROOT
 from support.warm import ask
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import configuration, options
+from turbo_fzn.options.help import EVERYDAY
 from turbo_fzn.options.limits import LIMITS
-from turbo_fzn.options.options import ACTIONS, NEED_GPU, OPTIONS, Options, Row, minizinc_extra_flags, parse_arguments
+from turbo_fzn.options.options import ACTIONS, NEED_GPU, OPTIONS, Options, Row, minizinc_extra_flags
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.version import __version__
 
 DEMO = ROOT / "examples" / "demo.fzn"
@@ -113,8 +115,8 @@ def test_all_options_go_together(model):
     assert value(answer, "z") == 7 and answer.statistics
 
 
-def test_every_option_and_action_is_in_the_help():
-    text = run_plainly("--help").stdout
+def test_every_option_and_action_is_in_the_long_help():
+    text = run_plainly("--help-all").stdout
     for row in OPTIONS:
         assert all(re.search(rf"(?<![\w-]){flag}(?![\w-])", text) for flag in row.flags)
     assert all(flag in text for flag, _ in ACTIONS)
@@ -124,7 +126,7 @@ def test_the_help_has_each_option_under_one_heading_and_tells_the_default_of_eac
     groups = options.grouped()
     assert [row for _, rows in groups for row in rows] == list(OPTIONS)
     assert [title for title, _ in groups] == [title for _, title in options.GROUPS]
-    text = run_plainly("--help").stdout
+    text = run_plainly("--help-all").stdout
     assert all(f"\n{title}:\n" in text for title, _ in groups)
     for row in OPTIONS:
         if not row.kind.startswith(("switch", "const")):
@@ -132,10 +134,27 @@ def test_the_help_has_each_option_under_one_heading_and_tells_the_default_of_eac
     assert "(default: auto)" in options.help_of(next(row for row in OPTIONS if row.field == "lns"))
 
 
+def test_the_help_names_each_option_and_explains_those_of_every_day_in_sixty_lines():
+    text = run_plainly("--help", COLUMNS="80").stdout
+    assert text.count("\n") < 60 and max(map(len, text.splitlines())) <= 80 and "--help-all" in text
+    words = set(re.findall(r"--?[a-z][\w-]*", text))
+    assert [row.flags for row in OPTIONS if not words & {*row.flags}] == []
+    assert {flag for flag, _ in ACTIONS} <= words
+    explained = {line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")}
+    assert explained == {*EVERYDAY, *(flag for flag, _ in ACTIONS)}
+
+
+def test_without_words_the_message_has_three_commands_to_try():
+    done = run_plainly()
+    assert (done.returncode, done.stdout) == (1, "=====ERROR=====\n")
+    assert done.stderr.startswith("fzn-turbo: no FlatZinc file given; try: ") and done.stderr.count("\n") == 1
+    assert len(done.stderr.partition("try: ")[2].partition(" (")[0].split("; ")) == 3
+
+
 def test_the_help_and_the_reference_say_which_threads_a_gpu_block_can_have():
     wanted = "a multiple of {2} from {0} to {1}".format(*LIMITS["gpu_threads"])
     reference = (DOCS / "guide" / "reference.md").read_text()
-    assert all(wanted in " ".join(text.split()) for text in (run_plainly("--help").stdout, reference))
+    assert all(wanted in " ".join(text.split()) for text in (run_plainly("--help-all").stdout, reference))
 
 
 def test_every_method_of_free_search_is_in_the_reference_and_explained():
@@ -247,6 +266,8 @@ def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
     assert done.returncode == 0 and done.stdout.startswith(
         f"wrote {folder / configuration.CONFIGURATION}\nCPU engine, 32-bit: "
     )
+    assert done.stdout.count("CPU engine") == 1
+    assert done.stdout.endswith("when they are first needed, or all at once by: fzn-turbo --build-kernels\n")
     assert json.loads((folder / configuration.CONFIGURATION).read_text())["id"] == configuration.SOLVER_ID
     done = run_plainly("--uninstall-solver", folder)
     assert done.returncode == 0 and f"removed {folder / configuration.CONFIGURATION}\n" in done.stdout

@@ -11,7 +11,8 @@ import pytest
 from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, start, value, write
 from turbo_fzn.base.errors import TurboError, UsageError, one_line
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
-from turbo_fzn.options.options import ACTIONS, OPTIONS, Options, parse_arguments
+from turbo_fzn.options.options import ACTIONS, OPTIONS, Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.options.spellings import did_you_mean, unknown_flags
 from turbo_fzn.run.policy import wanted_methods
 
@@ -29,6 +30,10 @@ from turbo_fzn.run.policy import wanted_methods
         ("model.fzn --arhc=cpu", "unrecognized arguments: --arhc=cpu; did you mean --arch?"),
         ("--docter", "unrecognized arguments: --docter; did you mean --doctor?"),
         ("--quux model.fzn", "unrecognized arguments: --quux"),
+        ("-v=5 model.fzn", "argument -v: ignored explicit argument '5'"),
+        ("--project -a model.fzn", "argument --project: expected one argument"),
+        ("--fix model.fzn", "--fix goes with --doctor"),
+        ("--check-proof a.opb", "argument --check-proof: expected 2 arguments"),
         ("-t soon model.fzn", "argument -t/--time-limit: expected an integer, found 'soon'"),
         ("--data x.dzn m.mzn", "MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo x.dzn m.mzn"),
     ],
@@ -45,6 +50,8 @@ def test_every_flag_is_taken_with_its_value_behind_it_or_in_one_word():
     assert parse_arguments(["-r", "-5", "m.fzn"]).options.seed == -5
     assert parse_arguments(["--", "-node"]).options.file == "-node"
     flags = {flag for row in OPTIONS for flag in row.flags} | set(dict(ACTIONS))
+    for words in (["--install-solver=x"], ["--install-solver", "x"]):
+        assert parse_arguments(words).argument == "x"
     assert unknown_flags(sorted(flags), dict.fromkeys(flags, False)) == []
 
 

@@ -283,6 +283,16 @@ def test_a_solver_that_minizinc_does_not_know_or_cannot_read_is_mended_the_same_
     assert doctor.known_solver().state == doctor.OK
 
 
+@needs_minizinc
+def test_a_stale_configuration_is_written_anew_where_that_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MZN_SOLVER_PATH", "")
+    install.install_solver().write_text("{")
+    assert doctor.known_solver().remark == "or fzn-turbo --doctor --fix"
+    assert doctor.known_solver(fixes=True).state == doctor.OK
+    assert doctor.known_solver().state == doctor.OK
+
+
 def test_with_a_python_that_is_too_old(tmp_path):
     """Any command says so, before it imports what that Python could not read."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.version_info = (3, 9, 2, 'final', 0)\n")

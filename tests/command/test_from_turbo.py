@@ -13,7 +13,7 @@ from support.places import CORPUS, ROOT
 from support.warm import ask, server
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.options import spellings
-from turbo_fzn.options.options import parse_arguments
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.options.spellings import translate
 from turbo_fzn.run.answer import turbo_statistics
 from turbo_fzn.run.answer.glossary import GLOSSARY

@@ -28,7 +28,8 @@ from support.command import (
 )
 from support.sabotage import sabotage
 from turbo_fzn import solve_text
-from turbo_fzn.options.options import Options, parse_arguments
+from turbo_fzn.options.options import Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.process import footprint
 from turbo_fzn.run.engines import learners_bytes
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import platformdirs
 import pytest
 
 from support.command import PATIENCE, compile_kernels, environment
+from support.fake_machine import build_driver
 from support.places import CORPUS
+from turbo_fzn.base.resources import wanted_cache_folder
 
 # What only other runs need, and what each of them is wanted for.
 WANTED_BY = {
@@ -19,6 +20,15 @@ WANTED_BY = {
     "turbo_fzn.run.profiler": ["--cp-profiler", "1,9"],
 }
 NEVER = (
+    "argparse",
+    "shutil",
+    "platformdirs",
+    "fractions",
+    "numpy.ma",
+    "numpy.random",
+    "numpy.fft",
+    "scipy",
+    "concurrent.futures",
     "lark",
     "highspy",
     "pycuda",
@@ -27,13 +37,25 @@ NEVER = (
     "lab.bench",
     "turbo_fzn.engine.together.team",
     "turbo_fzn.explain",
+    "turbo_fzn.lower.float_table",
+    "turbo_fzn.lower.globals.table",
+    "turbo_fzn.lower.globals.scheduling",
+    "turbo_fzn.engine.toolchain.compilation",
+    "turbo_fzn.engine.cuda.gpu",
 )
+ON_THE_WAY = """
+import sys
+from turbo_fzn.__main__ import main
+from turbo_fzn.process.leaving import before_leaving
+before_leaving(lambda: print("libcuda" in open("/proc/self/maps").read(), file=sys.stderr, flush=True))
+main()
+"""
 
 
 def imported(*arguments: str) -> set[str]:
     """The modules that a run on a small model has imported."""
     compile_kernels()
-    cache = environment().get("TURBO_FZN_CACHE") or platformdirs.user_cache_dir("turbo_fzn")
+    cache = environment().get("TURBO_FZN_CACHE") or str(wanted_cache_folder())
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--arch", "cpu", *arguments]
     done = subprocess.run(
         [*command, str(CORPUS / "queens.fzn")],
@@ -50,6 +72,20 @@ def test_a_plain_run_imports_what_it_needs_alone():
     found = imported()
     assert "numpy" in found and "turbo_fzn.engine.cpu" in found
     assert not found & {*WANTED_BY, *NEVER}
+
+
+def test_free_search_imports_no_more_but_what_breaks_symmetries():
+    found = imported("-f")
+    assert "turbo_fzn.symmetry.breaking" in found
+    assert not found & ({*WANTED_BY, *NEVER} - {"turbo_fzn.symmetry"})
+
+
+def test_a_driver_is_not_loaded_for_a_model_that_is_solved_at_once(tmp_path):
+    compile_kernels()
+    changes = {"LD_LIBRARY_PATH": str(build_driver(tmp_path))}
+    command = [sys.executable, "-c", ON_THE_WAY, "-f", "--arch", "auto", str(CORPUS / "queens.fzn")]
+    done = subprocess.run(command, env=environment(**changes), capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (0, "False\n")
 
 
 @pytest.mark.parametrize(("module", "flags"), WANTED_BY.items(), ids=WANTED_BY)

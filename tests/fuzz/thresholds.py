@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
 from importlib import import_module
 from random import Random
 from types import ModuleType
@@ -33,10 +32,7 @@ def tables() -> dict[str, Any]:
 
 TABLES = tables()
 THRESHOLDS: dict[str, Values] = {
-    f"{room}.{one.name}": one.metadata["tried"]
-    for room, table in TABLES.items()
-    for one in fields(table)
-    if one.metadata["tried"]
+    f"{room}.{name}": row.tried for room, table in TABLES.items() for name, row in table.rows.items() if row.tried
 }
 
 

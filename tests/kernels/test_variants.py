@@ -26,7 +26,8 @@ from turbo_fzn.engine.abi.abi import STATE_BYTES
 from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.layout.order import ORDERS, ordered_rows
-from turbo_fzn.options.options import Options, parse_arguments
+from turbo_fzn.options.options import Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare

@@ -20,10 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import platformdirs
-
 from support.places import CORPUS
-from turbo_fzn.base.resources import PACKAGE
+from turbo_fzn.base.resources import PACKAGE, user_cache_folder
 
 SEPARATOR = "----------"
 MARKERS = ("==========", "=====UNSATISFIABLE=====", "=====UNBOUNDED=====", "=====UNKNOWN=====", "=====ERROR=====")
@@ -54,7 +52,7 @@ def without_home(folder: Path) -> dict[str, str]:
 
     The user's Python packages and compiled kernels are found all the same.
     """
-    caches = platformdirs.user_cache_dir()
+    caches = user_cache_folder()
     return {"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase(), "XDG_CACHE_HOME": caches}
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import lark
 import numpy
-import platformdirs
 import setuptools
 
 from support.builds import build_once, quick_compiler
@@ -48,7 +47,7 @@ def install(folder: Path, wheel: Path, **changes: str) -> None:
     `changes`: environment variables of pip's."""
     venv.create(folder / "venv", symlinks=True)
     (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, platformdirs, setuptools)}
+    needed = {str(Path(module.__file__).parent.parent) for module in (numpy, lark, setuptools)}
     (packages / "needed.pth").write_text("\n".join(needed))
     command = [sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python", "install"]
     command += ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", wheel]
@@ -93,7 +92,9 @@ class Installation:
 
 def shared_wheel() -> Path:
     """With the engine compiled by a quick compiler."""
-    folder = build_once("wheel", lambda folder: build_wheel(folder, CXX=str(quick_compiler(folder))))
+    folder = build_once(
+        "wheel", lambda folder: build_wheel(folder, TURBO_FZN_ALL_ENGINES="1", CXX=str(quick_compiler(folder)))
+    )
     (wheel,) = (folder / "out").iterdir()
     return wheel
 

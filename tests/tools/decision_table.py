@@ -18,7 +18,8 @@ from support.places import DATA
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.lower.tuning import TUNING
-from turbo_fzn.options.options import Options, parse_arguments
+from turbo_fzn.options.options import Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.arrangement import arranged

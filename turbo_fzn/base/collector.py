@@ -20,3 +20,9 @@ def without_collector(keep: bool = False) -> Iterator[None]:
             gc.freeze()
         if was_enabled:
             gc.enable()
+
+
+def resume() -> None:
+    """Switches on the collector that __main__.py has switched off; what exists stays to the end, and is not scanned."""
+    gc.freeze()
+    gc.enable()

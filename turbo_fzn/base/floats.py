@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import struct
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ LEAST_BITS = 512 << 52  # format: of the least positive number that has a code
 LEAST = 2.0**-511  # format: the least positive number that has a code
 GREATEST = float.fromhex("0x1.ffffffffffffep+512")  # the greatest
 
-Real = int | float | Fraction
+Real = Any  # int, float or Fraction, whose module is imported only where one is needed
 
 
 def number(code: int) -> float:
@@ -59,6 +59,8 @@ def below(value: Real) -> int:
         return INFINITY - 1
     if -LEAST < value < LEAST:
         return -1 if value < 0 else 0
+    from fractions import Fraction
+
     near = float(value)
     bits = struct.unpack("<q", struct.pack("<d", abs(near)))[0] - LEAST_BITS + 1
     code = bits if near > 0 else -bits

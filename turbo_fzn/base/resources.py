@@ -26,13 +26,15 @@ def share_folder() -> Path:
 
 
 def wanted_cache_folder() -> Path:
-    """The path of the cache folder: $TURBO_FZN_CACHE, else the user's cache folder."""
+    """The path of the cache folder: $TURBO_FZN_CACHE, else `turbo_fzn` in the user's cache folder."""
     named = os.environ.get("TURBO_FZN_CACHE")
-    if not named:
-        import platformdirs  # only here: it costs 20 ms that a run with a named cache need not pay
+    return Path(named) if named else Path(user_cache_folder(), "turbo_fzn")
 
-        named = platformdirs.user_cache_dir("turbo_fzn")
-    return Path(named)
+
+def user_cache_folder() -> str:
+    """The folder of the user's caches, by the XDG Base Directory Specification."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return named if os.path.isabs(named) else os.path.expanduser("~/.cache")
 
 
 def pip(*words: str) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -43,6 +42,8 @@ def excess(x: float, y: float) -> Missed:
 
 
 def linear(coefficients: Sequence[float], values: Sequence[float], k: float) -> Missed:
+    from fractions import Fraction  # only here: few models have real variables
+
     terms = [Fraction(c) * Fraction(x) for c, x in zip(coefficients, values)]
     measure, size = sum(terms) - Fraction(k), sum(map(abs, terms)) + abs(Fraction(k))
     try:

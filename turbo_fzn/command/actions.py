@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.command.messages import set_up_logging
-from turbo_fzn.options.options import Command
+from turbo_fzn.options.parsing import Command
 
 
 def act(command: Command) -> int:
@@ -15,7 +15,7 @@ def act(command: Command) -> int:
         from turbo_fzn.command.install import install_solver
 
         print(f"wrote {install_solver(folder)}", flush=True)
-        compile_ahead()
+        compile_most_needed()
     elif command.action == "--uninstall-solver":
         from turbo_fzn.command.install import uninstall_solver
 
@@ -32,7 +32,7 @@ def act(command: Command) -> int:
     elif command.action == "--doctor":
         from turbo_fzn.command.doctor import examine
 
-        return examine(lambda line: print(line, flush=True), command.options.arch)
+        return examine(lambda line: print(line, flush=True), command.options.arch, fixes=command.argument is not None)
     else:
         from turbo_fzn.command.info import describe
 
@@ -56,9 +56,18 @@ def check_proof(model: str, proof: str) -> int:
     return 0
 
 
+def compile_most_needed() -> None:
+    """Compiles the kernels that most models need, so that the first run, which may have a short time limit, need not;
+    logs progress to stderr. Raises EngineError where they cannot be compiled."""
+    from turbo_fzn.engine.toolchain.ahead import begin_cache
+
+    set_up_logging(verbose=True)
+    begin_cache()
+
+
 def compile_ahead() -> None:
-    """Compiles the kernels, so that the first run, which may have a short time limit, need not; logs progress to
-    stderr. Raises EngineError where the CPU engine cannot be compiled."""
+    """Compiles the kernels that some model may need on this machine; logs progress to stderr. Raises EngineError
+    where the CPU engine cannot be compiled."""
     from turbo_fzn.engine.cuda.devices import architectures
     from turbo_fzn.engine.toolchain.ahead import fill_cache
 

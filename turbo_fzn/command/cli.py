@@ -16,11 +16,12 @@ import threading
 from collections.abc import Sequence
 
 from turbo_fzn.base import memory
-from turbo_fzn.base.collector import without_collector
+from turbo_fzn.base.collector import resume, without_collector
 from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.command.messages import complain, end_logging_of_run, explain, log, set_up_logging, set_up_logging_of_run
 from turbo_fzn.command.tuning import TUNING
-from turbo_fzn.options.options import NEED_GPU, Options, parse_arguments
+from turbo_fzn.options.options import NEED_GPU, Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.process import footprint, streams, worker
 from turbo_fzn.process.age import process_start
 from turbo_fzn.process.interrupt import Interrupt, Interrupted, deadline
@@ -70,6 +71,7 @@ def serve_rank(everybody: World) -> int:
     it."""
     ignore_signals()
     let_signals_in()
+    resume()
     set_up_logging("-v" in sys.argv[1:])
     from turbo_fzn.ranks.serve import serve
     from turbo_fzn.run.engines import team_of
@@ -83,6 +85,7 @@ def obey(argv: Sequence[str], started: float, leave: bool) -> int:
         command = parse_arguments(argv)
         if command.action:
             let_signals_in()
+            resume()
             from turbo_fzn.command.actions import act
 
             return act(command)
@@ -152,6 +155,7 @@ def drive(options: Options, interrupt: Interrupt, started: float, last_call: Las
 
                     begun = GoalRun(begun, several)
                 prepared = begun.prepare()
+            resume()
             dump_or_answer(begun, prepared, options, interrupt, last_call)
     finally:
         if last_call is None:
@@ -163,7 +167,7 @@ def work_behind() -> None:
     for the child's end."""
     from turbo_fzn.engine.cuda import wake
 
-    if wake.absence() is None:
+    if wake.foreseen_absence() is None:
         worker.move_to_child()
 
 

@@ -39,7 +39,7 @@ from turbo_fzn.options.options import NEED_GPU
 from turbo_fzn.version import __version__
 
 OK, WRONG, ABSENT = "ok", "wrong", "absent"
-NEEDED, HELPFUL = ("numpy", "lark", "platformdirs"), ("highspy",)  # packages; install_requires of setup.cfg
+NEEDED, HELPFUL = ("numpy", "lark"), ("highspy",)  # packages; install_requires of setup.cfg
 OLDEST_TOOLKIT = (12, 8)  # format: a version
 OLDEST_MINIZINC = (2, 6, 4)  # format: a version
 SMALL_MODEL = "var 2..3: x :: output_var;\nconstraint int_ne(x,2);\nsolve satisfy;\n"
@@ -70,11 +70,12 @@ class Finding(NamedTuple):
     remark: str = ""
 
 
-def examine(write: Callable[[str], object] = print, arch: str = "auto") -> int:
-    """Writes each finding at once. `arch` is --arch, which may ask for the GPU. Returns the exit code: 0 if the CPU
+def examine(write: Callable[[str], object] = print, arch: str = "auto", fixes: bool = False) -> int:
+    """Writes each finding at once. `arch` is --arch, which may ask for the GPU; `fixes`: a stale configuration of the
+    solver is written anew. Returns the exit code: 0 if the CPU
     engine solves models and no part that was asked for is wrong."""
     asked, found = asked_for(arch), []
-    for finding in findings(wants_gpu=arch in NEED_GPU):
+    for finding in findings(arch in NEED_GPU, fixes):
         found.append(finding)
         write(f"{finding.state:<7}{finding.part}: {finding.said}")
         if finding.mend:
@@ -106,7 +107,7 @@ def asked_for(arch: str) -> set[str]:
     return asked
 
 
-def findings(wants_gpu: bool = False) -> Iterator[Finding]:
+def findings(wants_gpu: bool = False, fixes: bool = False) -> Iterator[Finding]:
     """The findings for all parts, beginning with the most basic. An engine is tried if all its parts are there."""
     yield Finding("Python", OK, f"{platform.python_version()} at {sys.executable}, fzn-turbo {__version__}")
     yield packages()
@@ -118,7 +119,7 @@ def findings(wants_gpu: bool = False) -> Iterator[Finding]:
     if tools.state == OK:
         yield tried("cpu")
     yield from gpu_parts(tools.state == OK, wants_gpu)
-    yield from minizinc_parts()
+    yield from minizinc_parts(fixes)
 
 
 def packages() -> Finding:
@@ -287,7 +288,7 @@ def toolkit() -> Finding:
     return Finding("CUDA toolkit", WRONG, said, sudo("apt-get install cuda-toolkit"), TOOLKIT_SOURCE)
 
 
-def minizinc_parts() -> Iterator[Finding]:
+def minizinc_parts(fixes: bool = False) -> Iterator[Finding]:
     """The findings for MiniZinc, and for the solver's configuration."""
     version = install.minizinc_version()
     text = ".".join(map(str, version))
@@ -299,20 +300,23 @@ def minizinc_parts() -> Iterator[Finding]:
         yield Finding("MiniZinc", WRONG, said, system_install("minizinc"), "or from https://www.minizinc.org")
     else:
         yield Finding("MiniZinc", OK, f"{text} at {shutil.which('minizinc')}")
-        yield known_solver()
+        yield known_solver(fixes)
 
 
-def known_solver() -> Finding:
+def known_solver(fixes: bool = False) -> Finding:
     """The finding for the configuration that MiniZinc finds: whether this installation would write it, and whether it
-    works."""
+    works. With `fixes`, a stale one is written anew before."""
     part, path = "MiniZinc's solver", install.known_to_minizinc()
     if path is None:
         return Finding(part, WRONG, "MiniZinc does not know turbo", command("--install-solver"))
     usual = path.parent == Path.home() / ".minizinc" / "solvers"
     mend = command("--install-solver", *([] if usual else [str(path.parent)]))
+    if fixes and install.outdated_fields(path):
+        install.install_solver(path.parent)
     stale = install.outdated_fields(path)
     if stale:
-        return Finding(part, WRONG, f"{path} is stale: it has another {', another '.join(stale)}", mend)
+        said = f"{path} is stale: it has another {', another '.join(stale)}"
+        return Finding(part, WRONG, said, mend, "or fzn-turbo --doctor --fix")
     answer = output_of(["minizinc", "--solver", str(path), "-"], SMALL_MINIZINC)
     if "x = 3;" not in answer:
         said = " ".join(answer.split())[:300] or "nothing"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from turbo_fzn.base.resources import share_folder
-from turbo_fzn.options.options import ACTIONS, EXIT, OPTIONS, SOLVED, Row, grouped, help_of, metavar_of
+from turbo_fzn.options.options import ACTIONS, EXIT, OPTIONS, SOLVED, TAKE_FOLDER, Row, grouped, help_of, metavar_of
 from turbo_fzn.version import __version__
 
 DESCRIPTION = (
@@ -29,8 +29,7 @@ VARIABLES = (
     ("TURBO_FZN_MPIEXEC", "the command that starts the ranks of MiniZinc's solver turbo-mpi, with their number and "
      "hosts (default: mpiexec)"),
 )  # fmt: skip
-TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
-PLAIN_FLAGS = (("-h", "--help"), ("--version",))
+PLAIN_FLAGS = (("-h", "--help"), ("--help-all",), ("--version",))
 
 
 def manual_page() -> str:

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from turbo_fzn.base.resources import share_folder
-from turbo_fzn.command.manual import TAKE_FOLDER, VARIABLES
+from turbo_fzn.command.manual import VARIABLES
 from turbo_fzn.options.configuration import STD_FLAGS
 from turbo_fzn.options.limits import LIMITS
-from turbo_fzn.options.options import ACTIONS, EXIT, Row, grouped, help_of, metavar_of
+from turbo_fzn.options.options import ACTIONS, EXIT, TAKE_FOLDER, Row, grouped, help_of, metavar_of
 from turbo_fzn.run.answer.glossary import GLOSSARY
 
 HEAD = """\
@@ -43,7 +43,7 @@ def page() -> str:
     for title, rows in grouped():
         parts += [f"### {title[0].upper()}{title[1:]}\n", options_table(rows)]
     actions = [(f"`{flag}{' [FOLDER]' if flag in TAKE_FOLDER else ''}`", code(text)) for flag, text in ACTIONS]
-    actions += [("`--version`, `-h`, `--help`", "what they say")]
+    actions += [("`-h`, `--help`, `--help-all`, `--version`", "what they say")]
     parts += ["### Instead of solving\n", table(("flag", "meaning"), actions)]
     parts += [f"## Exit code\n\n{code(EXIT)}\n"]
     variables = [(f"`{name}`", text) for name, text in VARIABLES]

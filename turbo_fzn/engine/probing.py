@@ -18,7 +18,7 @@ from turbo_fzn.engine.root import Box, Propagator, has_solutions
 from turbo_fzn.engine.tuning import TUNING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Budget:
     """The work that probing may cost: propagations, and variables that a case changes.
 
@@ -31,7 +31,7 @@ class Budget:
     probe_work: int = 2**62
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Found:
     """The result of probing: the root's box, None if it has no solution.
 

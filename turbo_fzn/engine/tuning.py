@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 WAIT = "a wait, by which no answer comes sooner"
 GPU = "of a GPU, which the fuzzer has no part of"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Sizes of buffers, waits, and shapes of launches; none of them decides an answer."""
 
     # Memory of a search.

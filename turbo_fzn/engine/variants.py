@@ -27,7 +27,7 @@ SUMS = "-DWHOLE_SUMS=1"  # macro for models whose stores are smaller without inn
 ROWS_SHARED = "-DMODEL_SHARED=1"  # macro for models whose rows lie in shared memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variant:
     """A variant. `line`: a description. `macros`: macros of the kernels. `settings`: fields of layout.Settings with
     their values. `usual`: the engines whose usual build it is. `group`: alternatives of one group exclude each other.

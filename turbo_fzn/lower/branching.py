@@ -87,7 +87,7 @@ ACCEPTED = {
 }
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Step:
     """One int_search, bool_search or float_search: the names of its choices, and the builder's variables; `asked` is
     false for a default strategy."""
@@ -98,7 +98,7 @@ class _Step:
     asked: bool = True
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Plan:
     """The search of a solve item, in the builder's variables."""
 

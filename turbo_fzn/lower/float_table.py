@@ -41,7 +41,7 @@ PARTIAL = {
     "atanh": lambda b, x, y: elementary.hyperbolic_tangent(b, y, x),
 }
 
-FLOAT_CONSTRAINTS: dict[str, Callable[..., Any]] = {
+LOWERINGS: dict[str, Callable[..., Any]] = {
     "float_eq": real.eq,
     "float_ne": real.ne,
     "float_le": real.le,

@@ -33,9 +33,6 @@ from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.definitions import refuse_wrong_definitions
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.elements import state_whole
-from turbo_fzn.lower.globals.different import ALL_DIFFERENT
-from turbo_fzn.lower.globals.order import lex_lesseq
-from turbo_fzn.lower.globals.table import flush
 from turbo_fzn.lower.narrow import Job, Narrower, clauses_about_one, narrow, one_of, variables_among
 from turbo_fzn.lower.narrow_elements import element_jobs
 from turbo_fzn.lower.runs import Runs
@@ -43,7 +40,7 @@ from turbo_fzn.lower.scope import Scope
 from turbo_fzn.lower.table import EARLY, LATE, NARROWERS, PREDICATES, Predicate
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
-from turbo_fzn.predicates.globals import PREFIX
+from turbo_fzn.predicates.globals import ALL_DIFFERENT, PREFIX
 from turbo_fzn.read.model import Array, Call, Constraint, Goal, Model, Ref, Variable
 from turbo_fzn.tnf.language import TNF, Output
 
@@ -53,7 +50,7 @@ Form = tuple[Predicate, list[Callable[[Any], Any]]]
 Order = tuple[list[str], list[str]]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Lowered:
     """A TNF, and the TNF variable of each FlatZinc variable's name."""
 
@@ -110,12 +107,15 @@ class Rewriter:
         *phases, different = phases
         for constraints in phases:
             self.lower_all(constraints)
-        self.attempt(flush, self.builder)
+        if self.builder.plans:
+            from turbo_fzn.lower.globals.table import flush  # imported already, by the first table
+
+            self.attempt(flush, self.builder)
         self.attempt(state_waiting, self.builder)
         self.lower_all(different)
         for names in self.orders:
             first, second = ([self.number(name) for name in side] for side in names)
-            self.attempt(lex_lesseq, self.builder, first, second, self.builder.true)
+            self.attempt(PREDICATES["turbo_lex_lesseq_int"].post, self.builder, first, second)
         self.attempt(state_whole, self.builder)
         return self.finish()
 

@@ -20,10 +20,10 @@ from turbo_fzn.lower import expression_columns as expressions
 from turbo_fzn.lower import linear_columns as sums
 from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.columns import Column, Columns
-from turbo_fzn.lower.globals import different
 from turbo_fzn.lower.scope import ONLY_NAMES, Scope
 from turbo_fzn.lower.table import CONSTRAINTS
 from turbo_fzn.lower.tuning import TUNING
+from turbo_fzn.predicates.globals import ALL_DIFFERENT
 from turbo_fzn.predicates.table import PREDICATES
 from turbo_fzn.predicates.table import Form as Signature
 from turbo_fzn.read.model import Constraint, Expression, Ref
@@ -78,7 +78,7 @@ def _form_of(constraint: Constraint) -> Form | None:
     if name == SUM:
         shape = sums.shape_of(arguments)
         return None if shape is None else _form_of_sum(shape)
-    if name == different.ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
+    if name == ALL_DIFFERENT and [type(argument) for argument in arguments] == [list]:
         return _form_of_list(len(arguments[0]))
     form = COMPARISONS.get(name)
     return form if form is not None and len(arguments) == len(form.kinds) else None
@@ -103,7 +103,9 @@ def _form_of_sum(shape: sums.Shape) -> Form:
 def _form_of_list(length: int) -> Form | None:
     if length < 2:
         return None
-    return Form(itemgetter(0), "I" * length, different.differ_in_columns)
+    from turbo_fzn.lower.globals.different import differ_in_columns  # only here: few models have such constraints
+
+    return Form(itemgetter(0), "I" * length, differ_in_columns)
 
 
 def _length_of_run(form: Form | None, constraints: Sequence[Constraint]) -> int:

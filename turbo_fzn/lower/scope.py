@@ -9,7 +9,6 @@ dictionary look-up for each element.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -25,7 +24,7 @@ REFUSED = {
 }
 # MiniZinc computes the bounds of variables that it introduces by doubles rounded to nearest, so the bounds of a
 # variable and of its definition may contradict each other in the last digits.
-DEFINED_SLACK = Fraction(1, 2**40)
+DEFINED_PARTS = 2**40  # formula: one of so many parts of a bound is their slack
 ONLY_NAMES = {Ref}
 LITERAL_TYPES = {"int": (int,), "bool": (bool,), "float": (int, float)}
 
@@ -92,12 +91,14 @@ class Scope:
     def declare_float(self, variable: Variable) -> int:
         if variable.domain is None:
             return self.builder.real()
+        from fractions import Fraction  # only here: few models have float variables
+
         low, high = map(Fraction, self.float_range(variable.domain, variable.name, variable.position))
         if low > high:
             self.infeasible = True
             low = high
         if "is_defined_var" in map(str, variable.annotations):
-            low, high = low - abs(low) * DEFINED_SLACK, high + abs(high) * DEFINED_SLACK
+            low, high = low - abs(low) / DEFINED_PARTS, high + abs(high) / DEFINED_PARTS
         return self.builder.real(floats.below(low), floats.above(high))
 
     def float_range(self, domain: IntSet | FloatSet, name: str, position: int) -> tuple[float, float]:
@@ -156,10 +157,10 @@ class Scope:
             if type(value) is int and kind == "int":
                 return self.builder.constant(value)  # raises the error: the value is too large
             if kind == "float" and type(value) in LITERAL_TYPES[kind]:
-                return self.builder.real_constant(value)  # type: ignore[arg-type]
+                return self.builder.real_constant(value)
         elif type(expression) in LITERAL_TYPES[kind]:
             if kind == "float":
-                return self.builder.real_constant(expression)  # type: ignore[arg-type]
+                return self.builder.real_constant(expression)
             return self.builder.constant(int(expression))  # type: ignore[call-overload]
         elif type(expression) is Index:
             return self.element(kind, expression)

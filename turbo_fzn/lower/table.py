@@ -19,20 +19,7 @@ from turbo_fzn.lower import constraints_int as integer
 from turbo_fzn.lower import early, linear, power
 from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.expressions import int_expression
-from turbo_fzn.lower.float_table import FLOAT_CONSTRAINTS
-from turbo_fzn.lower.globals import (
-    automata,
-    counting,
-    different,
-    graph,
-    order,
-    own,
-    packing,
-    reachability,
-    scheduling,
-    sort,
-    table,
-)
+from turbo_fzn.lower.families import narrowers, posts
 from turbo_fzn.lower.narrow import Narrower
 from turbo_fzn.predicates.signature import IMPLIED, PLAIN, REIFIED, Fits
 from turbo_fzn.predicates.table import PREDICATES as SIGNATURES
@@ -82,8 +69,6 @@ AT_MOST: States = {
 EQUAL: States = {REIFIED: lambda c, x, y, r: c.define(0, r, EQ, x, y)}
 DIFFERENT: States = {PLAIN: lambda c, x, y: c.define(0, c.b.false, EQ, x, y)}
 LESS: States = {PLAIN: lambda c, x, y: c.define_less(0, x, y)}
-FAMILIES = (different, graph, reachability, table, automata, scheduling, packing, order, sort, counting, own)
-POSTS = FLOAT_CONSTRAINTS | {name: post for family in FAMILIES for name, post in family.LOWERINGS.items()}
 
 CONSTRAINTS: dict[str, Lowering] = {
     "int_eq": Lowering(integer.eq, early.equal, columns=EQUAL),
@@ -127,12 +112,10 @@ CONSTRAINTS: dict[str, Lowering] = {
     "array_bool_or/1": Lowering(boolean.disjunction),
     "array_bool_xor": Lowering(boolean.parity),
     "int_expression": Lowering(int_expression),
-    **{name: Lowering(post) for name, post in POSTS.items()},
+    **{name: Lowering(post) for name, post in posts().items()},
 }
 EARLY = {name: how.early for name, how in CONSTRAINTS.items() if how.early is not None}
-NARROWERS: dict[str, Narrower] = {
-    name: how for family in (different, graph, table, automata, counting) for name, how in family.NARROWERS.items()
-}
+NARROWERS: dict[str, Narrower] = narrowers()
 LATE = frozenset(name for name, how in CONSTRAINTS.items() if how.late)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import NEVER, tunable
+from turbo_fzn.tuning import NEVER, Table, tunable
 
 MEMORY = "memory of the columns that are made at once against calls of NumPy"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Between forms of constraints, and between ways of making them. All forms have the same solutions."""
 
     # Domains and membership.

@@ -1,4 +1,5 @@
-"""The table of options: argparse, `--help`, the solver configuration's extraFlags and the tests are made from it.
+"""The table of options: the parser (parsing.py), the help (help.py), the solver configuration's extraFlags and the
+tests are made from it.
 
 MiniZinc's own flags (command line of the MiniZinc handbook) come first. To add an option, add a row to OPTIONS and a
 field of the same name to `Options`.
@@ -6,20 +7,14 @@ field of the same name to `Options`.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
-from turbo_fzn.base.errors import UsageError
-from turbo_fzn.base.progress import width
-from turbo_fzn.options.limits import integer, pair, precision
-from turbo_fzn.options.spellings import did_you_mean, translate, unknown_flags
 from turbo_fzn.read.files import PACKED
 from turbo_fzn.read.languages import known
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Options:
     """The options of one call of the command. Times are in milliseconds from the start of the process."""
 
@@ -89,6 +84,7 @@ class Options:
 
 
 NEED_GPU = ("gpu", "hybrid")  # values of --arch that are errors without a GPU
+FIX = "--fix"  # goes with the action --doctor
 CHECK_PROOF = "--check-proof"  # the action with two files
 JSON_STREAM = "--json-stream"  # applies to errors, too, even in the command line
 
@@ -250,10 +246,13 @@ ACTIONS = (
     ("--uninstall-solver", "remove it from there"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
     ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
+    (FIX, "with --doctor: write a stale solver configuration anew"),
     ("--build-kernels", "compile the kernels into the cache"),
     (CHECK_PROOF, "check a proof that --proof has written"),
     ("--list-variants", "show the names that --variant takes, with the engines that have each"),
 )
+
+TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
 
 EXIT = (
     "0 for every answer, also unsatisfiable and unknown, and where a signal, a limit of time or memory or a reader who "
@@ -261,9 +260,6 @@ EXIT = (
     "solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE names, the GPU if PyCUDA "
     "is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
 )
-
-HIDDEN = ("-b", "--backend")  # passed by versions of MiniZinc that name the solver
-OTHER_FLAGS = {"-h": False, "--help": False, "--version": False, **dict.fromkeys(HIDDEN, True)}
 
 
 def minizinc_extra_flags() -> list[list[str]]:
@@ -275,81 +271,6 @@ def minizinc_extra_flags() -> list[list[str]]:
             default = "false" if row.extra_type == "bool" else str(defaults[row.field] or "")
             flags.append([row.flags[0], row.help, row.extra_type, default])
     return flags
-
-
-class Command(NamedTuple):
-    """A parsed command line: an action of ACTIONS with its argument, or options to solve by; and notes for stderr."""
-
-    action: str
-    argument: str | list[str] | None
-    options: Options
-    notes: tuple[str, ...] = ()
-
-
-def parse_arguments(argv: Sequence[str]) -> Command:
-    """Parses a command line. Raises UsageError; exits only for --help and --version."""
-    words, notes = translate(argv)
-    if unknown := unknown_flags(words, _flags()):
-        raise UsageError(_explain(words, unknown))
-    arguments, unknown = _parser().parse_known_args(words)
-    if unknown:
-        raise UsageError(_explain([arguments.file, *unknown], unknown))
-    options = Options(**{field.name: getattr(arguments, field.name) for field in fields(Options)})
-    for flag, _ in ACTIONS:
-        value = getattr(arguments, flag[2:].replace("-", "_"))
-        if value is not None:
-            return Command(flag, value or None, options)
-    if not arguments.file:
-        raise UsageError("no FlatZinc file given (try --help)")
-    return Command("", None, options, tuple(notes))
-
-
-def _flags() -> dict[str, bool]:
-    """Whether a value follows, for every flag."""
-    ours = {flag: bool(metavar_of(row)) for row in OPTIONS for flag in row.flags}
-    return {**ours, **dict.fromkeys(dict(ACTIONS), True), **OTHER_FLAGS}
-
-
-def _explain(words: Sequence[str | None], unknown: list[str]) -> str:
-    """The error message for unknown words."""
-    names = [name for name in words if name and not name.startswith("-")]
-    if len(names) > 1 and any(name.endswith((".mzn", ".dzn")) for name in names):
-        return f"MiniZinc has to make FlatZinc of this; type: minizinc --solver turbo {' '.join(names)}"
-    known = [flag for flag in _flags() if flag not in HIDDEN]
-    return f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(unknown, known)}"
-
-
-def _parser() -> Any:
-    import argparse
-
-    from turbo_fzn.version import __version__
-
-    class Parser(argparse.ArgumentParser):
-        def error(self, message: str) -> NoReturn:
-            raise UsageError(message)
-
-    def formatter(prog: str) -> argparse.HelpFormatter:
-        """Without a width it would import shutil, and all that that imports, also where no help is wanted."""
-        return argparse.HelpFormatter(prog, width=width(sys.stdout))
-
-    parser = Parser("fzn-turbo", description=f"Solve {SOLVED}.", epilog=f"Exit code: {EXIT}", allow_abbrev=False,
-                    formatter_class=formatter)  # fmt: skip
-    parser.add_argument("file", nargs="?", help="the model; - is standard input")
-    parser.add_argument("--version", action="version", version=f"fzn-turbo {__version__}")
-    for title, rows in grouped():
-        group = parser.add_argument_group(title)
-        for row in rows:
-            group.add_argument(*row.flags, dest=row.field, help=help_of(row), **_argparse_kind(row))
-    group = parser.add_argument_group("instead of solving")
-    for flag, text in ACTIONS:
-        if flag == CHECK_PROOF:
-            group.add_argument(flag, nargs=2, default=None, help=text, metavar=("MODEL", "PROOF"))
-        elif flag.endswith("solver"):
-            group.add_argument(flag, nargs="?", const="", default=None, help=text, metavar="FOLDER")
-        else:
-            group.add_argument(flag, action="store_const", const="", default=None, help=text)
-    parser.add_argument(*HIDDEN, dest="ignored", help=argparse.SUPPRESS)
-    return parser
 
 
 def grouped() -> list[tuple[str, list[Row]]]:
@@ -375,21 +296,3 @@ def metavar_of(row: Row) -> str:
     kind, *values = row.kind.split(":")
     names = {"switch": "", "const": "", "choice": "|".join(values), "pair": "ID,PORT", "int": "N"}
     return names[kind] if kind in names else values[0] if values else "FILE"
-
-
-def _argparse_kind(row: Row) -> dict[str, Any]:
-    default = next(field.default for field in fields(Options) if field.name == row.field)
-    kind, *values = row.kind.split(":")
-    if kind == "switch":
-        return {"action": "store_true", "default": default}
-    if kind == "const":
-        return {"action": "store_const", "const": values[0] or False, "default": default}
-    if kind == "choice":
-        return {"choices": values, "default": default}
-    if kind == "pair":
-        return {"type": pair, "default": default, "metavar": metavar_of(row)}
-    if kind == "number":
-        return {"type": precision, "default": default, "metavar": metavar_of(row)}
-    if kind == "int":
-        return {"type": integer(row.field), "default": default, "metavar": metavar_of(row)}
-    return {"default": default, "metavar": metavar_of(row)}

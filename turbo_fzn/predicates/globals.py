@@ -11,6 +11,7 @@ from turbo_fzn.predicates import sizes
 from turbo_fzn.predicates.signature import Face, Fits, Predicate, face, row
 
 PREFIX = "turbo_"  # prefix of the solver's own predicates
+ALL_DIFFERENT = PREFIX + "all_different"
 COUNT = "x [I], y I, c I"
 TASKS = "s [I] n, d [I] n"
 BOXES = "x [I] n, y [I] n, dx [I] n, dy [I] n"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 STOP = "a time of a stop, which tests/command/test_stops.py varies by its moments"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Times of a stop, within the limits of MiniZinc and the user."""
 
     # A time limit.

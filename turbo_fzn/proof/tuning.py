@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """The size of a proof against the rows that can be encoded."""
 
     cases: int = tunable(

@@ -38,7 +38,7 @@ from turbo_fzn.read.grammar import (
     NotAWord,
     Refused,
     Words,
-    compiled_terminals,
+    compiled_terminal,
     kind_of,
     make_text,
     read_nested,
@@ -78,10 +78,17 @@ class _Memo(dict[Key, Value], Generic[Key, Value]):
 
 
 @functools.cache
-def _scan_pattern() -> re.Pattern[str]:
+def _scan_pattern(*without: str) -> re.Pattern[str]:
     """One match is a flat statement, or blanks and comments between statements, or OTHER."""
-    shapes = [f"(?P<{name}>{terminals()[name]})" for name in (*FLAT_STATEMENTS, "FLAT_SPACE")]
+    names = [name for name in (*FLAT_STATEMENTS, "FLAT_SPACE") if name not in without]
+    shapes = [f"(?P<{name}>{terminals()[name]})" for name in names]
     return re.compile("|".join([*shapes, r"(?P<OTHER>[\s\S])"]))
+
+
+def _scan_pattern_of(text: str) -> re.Pattern[str]:
+    """The pattern without shapes that the text cannot have: to compile a shape takes longer than to solve a small
+    model."""
+    return _scan_pattern(*(name for name, word in FIRST_WORDS.items() if word not in text))
 
 
 class FlatZincReader:
@@ -89,7 +96,7 @@ class FlatZincReader:
 
     def __init__(self, text: str, file: str, scan: re.Pattern[str] | None = None):
         self.text = text
-        self.scan = scan or _scan_pattern()
+        self.scan = scan or _scan_pattern_of(text)
         self.model = Model(file=file, text=text)
         self.words = Words()
         self.words[NESTED] = NESTED
@@ -153,7 +160,7 @@ class FlatZincReader:
 
     def _read_prefix(self, start: int) -> None:
         """Fail if the beginning of a very long statement is wrong: garbage is to be refused at once."""
-        prefix, strings = self.text[start : start + TUNING.probed_characters], compiled_terminals()["STRING"]
+        prefix, strings = self.text[start : start + TUNING.probed_characters], compiled_terminal("STRING")
         self._check_nesting(prefix, start)
         try:
             read_nested(prefix, self.words)
@@ -166,11 +173,12 @@ class FlatZincReader:
         """The position behind the semicolon that ends the statement; None if `most` characters hold no such."""
         text, position = self.text, start
         limit = min(start + most, len(text))
-        delimiter, patterns = re.compile('[;"%]'), compiled_terminals()
+        delimiter = re.compile('[;"%]')
         while (match := delimiter.search(text, position, limit)) is not None:
             if match.group() == ";":
                 return match.end()
-            skipped = patterns["STRING" if match.group() == '"' else "COMMENT"].match(text, match.start(), limit)
+            terminal = compiled_terminal("STRING" if match.group() == '"' else "COMMENT")
+            skipped = terminal.match(text, match.start(), limit)
             if skipped is None:
                 return None
             position = skipped.end()
@@ -180,8 +188,8 @@ class FlatZincReader:
         """Refuse deep nesting here, where no recursion has met it yet."""
         if sum(statement.count(bracket) for bracket in "([{") <= TUNING.nesting:
             return
-        depth, patterns = 0, compiled_terminals()
-        for match in re.finditer(rf"{patterns['STRING'].pattern}|{patterns['COMMENT'].pattern}|[][(){{}}]", statement):
+        depth, skipped = 0, f"{terminals()['STRING']}|{terminals()['COMMENT']}"
+        for match in re.finditer(rf"{skipped}|[][(){{}}]", statement):
             depth += (match.group() in "([{") - (match.group() in ")]}")
             if depth > TUNING.nesting:
                 self._fail(f"nested more than {TUNING.nesting} deep", start + match.start())
@@ -249,13 +257,13 @@ class FlatZincReader:
         name, _, rest = text.partition("(")
         if "(" not in rest:
             return self._flat_term(text)
-        calls = compiled_terminals()["FLAT_CALL"].findall(rest)
+        calls = compiled_terminal("FLAT_CALL").findall(rest)
         return Call(name.strip(BLANKS), [[self._flat_term(call) for call in calls]])
 
     def _flat_annotations(self, text: str) -> list:
         """`:: a :: b(…)`, with or without a semicolon behind."""
         if '"' in text:
-            parts = [part[2:] for part in compiled_terminals()["FLAT_ANNOTATION"].findall(text)]
+            parts = [part[2:] for part in compiled_terminal("FLAT_ANNOTATION").findall(text)]
         else:
             parts = text.split("::")[1:]
         return [self._flat_term(part) for part in parts]
@@ -369,3 +377,5 @@ FLAT_STATEMENTS = {
     "FLAT_SOLVE": "_flat_solve",
     "FLAT_PREDICATE": "_skip",
 }
+# The word that every statement of a shape begins with.
+FIRST_WORDS = {"FLAT_CONSTRAINT": "constraint", "FLAT_ARRAY": "array", "FLAT_PREDICATE": "predicate"}

@@ -5,7 +5,7 @@
 flatzinc.lark is the only definition of the language. Two things are made of it here:
 
 - `read_nested` reads one statement of any shape with Lark, and finds the fault of a wrong statement;
-- `compiled_terminals` are the expressions that Lark has composed, for the scan of flatzinc.py.
+- `compiled_terminal` gives an expression that Lark has composed, for the scan of flatzinc.py.
 
 Importing Lark and building its tables costs 0.15 s, more than reading a small model. So the expressions are printed
 into a file, which `test_parse_cache.py` compares, and Lark is imported when a statement needs it. Its tables are kept
@@ -144,10 +144,9 @@ def printed_terminals() -> bytes:
 
 
 @functools.cache
-def compiled_terminals() -> dict[str, re.Pattern[str]]:
-    """The terminals that are used without Lark."""
-    names = ("NAME", "INT", "FLOAT", "STRING", "COMMENT", "FLAT_CALL", "FLAT_ANNOTATION")
-    return {name: re.compile(terminals()[name]) for name in names}
+def compiled_terminal(name: str) -> re.Pattern[str]:
+    """A terminal that is used without Lark."""
+    return re.compile(terminals()[name])
 
 
 # ---- words and literals
@@ -158,10 +157,9 @@ class Words(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__({"true": True, "false": False})
-        patterns = compiled_terminals()
-        self.is_name = patterns["NAME"].fullmatch
-        self.is_integer = patterns["INT"].fullmatch
-        self.is_float = patterns["FLOAT"].fullmatch
+        self.is_name = compiled_terminal("NAME").fullmatch
+        self.is_integer = compiled_terminal("INT").fullmatch
+        self.is_float = compiled_terminal("FLOAT").fullmatch
 
     def __missing__(self, text: str) -> Any:
         word = text.strip(BLANKS)
@@ -254,7 +252,7 @@ def _refusal(error: Any, statement: str) -> Refused:
     expected = _expected(error.interactive_parser.accepts()) if offset else ", expected the beginning of an item"
     if at_end:
         return Refused(f"unexpected end of the file in a statement{expected}", offset)
-    if statement[offset] == '"' and not compiled_terminals()["STRING"].match(statement, offset):
+    if statement[offset] == '"' and not compiled_terminal("STRING").match(statement, offset):
         return Refused("the string does not end on its line", offset)
     if statement.startswith("[|", offset - 1):
         return Refused("array literals of two dimensions, `[|`, are not FlatZinc", offset - 1)

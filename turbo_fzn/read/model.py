@@ -93,7 +93,7 @@ class FloatRange(FloatSet):
     __slots__ = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Variable:
     """`var TYPE: name :: annotations = value;` with `kind` one of bool, int, float, set.
 
@@ -109,7 +109,7 @@ class Variable:
     position: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Array:
     """`array [1..n] of TYPE: name :: annotations = elements;`, of variables or of parameters.
 
@@ -134,7 +134,7 @@ class Constraint(NamedTuple):
     position: int
 
 
-@dataclass
+@dataclass(repr=False)
 class Goal:
     """The solve item: `method` is satisfy, minimize or maximize; `objective` an expression or None."""
 
@@ -144,7 +144,7 @@ class Goal:
     position: int
 
 
-@dataclass
+@dataclass(repr=False)
 class Model:
     """A whole FlatZinc file. Dictionaries keep the order of the text.
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 REFUSAL = "a refusal of what is too large, at which tests try texts of both sides"
 PIECE = "the size of a piece, of which the reader's tests try several by texts"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Memory and time of a text that is made to be large, against what is accepted."""
 
     # Files.

@@ -66,7 +66,7 @@ class Relaxation(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decision:
     """The choices for a search.
 

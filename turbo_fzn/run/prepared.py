@@ -12,7 +12,7 @@ from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.reconstruction import Reconstruction
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Prepared:
     """A model ready for an engine. `model` is None for a .tnf file, which has no FlatZinc to check against.
 

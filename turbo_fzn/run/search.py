@@ -33,12 +33,12 @@ from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.projection import output_first
 from turbo_fzn.run.refinement import refine
 from turbo_fzn.run.tuning import TUNING
-from turbo_fzn.run.unbounded import Horizon, has_no_bound
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
     from turbo_fzn.run.bounding import Bounding
     from turbo_fzn.run.profiler import Profiler
+    from turbo_fzn.run.unbounded import Horizon
 
 Course = Generator[SearchEvent, None, bool]  # returns whether the whole space was searched
 
@@ -134,7 +134,9 @@ class Search:
     def optimise(self, tnf: TNF) -> Course:
         """Yields the improvements. Returns whether the last improvement is proved to be optimal, or the model to have
         no solution."""
-        if has_no_bound(tnf):
+        if tnf.has_unbounded_objective:
+            from turbo_fzn.run.unbounded import Horizon  # only here: few objectives have no bound
+
             self.horizon = Horizon(self.judge)
             if self.horizon.is_free:
                 self.objective_is_fixed = True

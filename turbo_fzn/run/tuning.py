@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import NEVER, tunable
+from turbo_fzn.tuning import NEVER, Table, tunable
 
 WAIT = "a wait, by which no answer comes sooner"
 GPU = "of a GPU, which the fuzzer has no part of"
@@ -12,8 +10,7 @@ OUTPUT = "how the output looks"
 REALS = "of models with real variables, which have kinds of their own"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Shares of processors and of time."""
 
     # Who works.

@@ -40,14 +40,6 @@ LARGEST_FLOAT = 1.7e308  # formula: nearly the largest double
 Direction = dict[int, Fraction]  # step of each moving variable
 
 
-def has_no_bound(tnf: TNF) -> bool:
-    """Whether the objective has no bound in its good direction at the root."""
-    if tnf.infeasible or tnf.sense == 0:
-        return False
-    end = tnf.lower[tnf.objective] if tnf.sense > 0 else -tnf.upper[tnf.objective]
-    return bool(end <= -INFINITY)
-
-
 class Horizon:
     """The state of an objective without a bound at the root. `proved`: it is unbounded. `given_up`: the objective has
     improved so often that the search would never end."""

@@ -25,7 +25,7 @@ NAMES = frozenset((Ref, Index))
 Plan = tuple[tuple[tuple[int, ...], ...], set[int], bool]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Graph:
     """The graph of a model. colours: int64 [variables]; kinds: int64 [constraints]; an arc is a constraint, a variable
     and a label, int64 [arcs] each, sorted by constraint; every constraint has arcs. `names` are the names of the

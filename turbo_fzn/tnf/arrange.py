@@ -20,7 +20,7 @@ from turbo_fzn.tnf.linear_rows import LinearKind, Linears, linear_rows
 from turbo_fzn.tnf.tuning import TUNING
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Arranged:
     """The contents of a TNF's store: the first `n_vars` variables, the first `n_rows` rows, and `sums`, of which the
     first `n_short` have few terms. In a solution the rows `order` (int32) compute the other variables; the rows of one

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from turbo_fzn.tnf.arrays import distinct_rows
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.links import NOBODY, Links, Rows, Trees, defining_order
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clauses:
     """Clauses over truth values of a TNF with n variables and m rows, and the rows that they replace.
 
@@ -34,7 +35,7 @@ class Clauses:
         return len(self.starts) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Disjunctions(Clauses):
     """Rows "head <-> at least one of the literals", as Clauses: `heads` (int32) has the literal of each head, NOBODY
     where a literal must be true."""
@@ -93,8 +94,8 @@ def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, n
     joined = np.flatnonzero(number != NOBODY)
     row, slot = np.nonzero(~links.mask[rows.slots[joined, 1:]])
     at = joined[row]
-    pairs = np.unique(np.stack((number[at], rows.slots[at, slot + 1])), axis=1)
-    return pairs[0], pairs[1]
+    pairs = distinct_rows(np.stack((number[at], rows.slots[at, slot + 1]), axis=1))
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: np.ndarray) -> np.ndarray:

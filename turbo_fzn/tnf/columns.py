@@ -19,7 +19,7 @@ SUBTRACT = len(Op)  # only in reconstructions: x = y - z
 IS_COMMUTATIVE = np.isin(np.arange(max(FloatOp) + 1), list(COMMUTATIVE))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Rows:
     """Columns of equal length: x = y op z."""
 

@@ -18,7 +18,7 @@ from turbo_fzn.tnf.linear_rows import Linears, linear_rows
 from turbo_fzn.tnf.outsourced import outsourced
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fused:
     """The linear rows and clauses of a TNF, and the rows that they and its wide rows replace: see Linears, Clauses and
     Outsourced."""

@@ -116,7 +116,7 @@ class ValueChoice(IntEnum):
     OUT_RANDOM = 10  # below, above, {r}
 
 
-@dataclass
+@dataclass(repr=False)
 class Strategy:
     """Labels all of `variables` (int32 array of TNF variables, constants and repetitions allowed).
 
@@ -147,7 +147,7 @@ class Strategy:
             self.rows = np.array([len(self.variables)]), np.ones(1, np.int64)
 
 
-@dataclass
+@dataclass(repr=False)
 class Output:
     """One item of a solution block: `name = value;`.
 
@@ -161,7 +161,7 @@ class Output:
     variables: np.ndarray
 
 
-@dataclass
+@dataclass(repr=False)
 class Floats:
     """The real variables of a TNF (`mask`, bool [n]), whose bounds are codes of doubles (turbo_fzn/base/floats.py).
 
@@ -173,7 +173,7 @@ class Floats:
     step: float = 5e-7
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TNF:
     """Arrays of a TNF model; see the module's docstring for the meaning.
 
@@ -254,6 +254,14 @@ class TNF:
     @property
     def has_real_objective(self) -> bool:
         return self.floats is not None and self.sense != 0 and bool(self.floats.mask[self.objective])
+
+    @property
+    def has_unbounded_objective(self) -> bool:
+        """Whether the objective has no bound in its good direction at the root."""
+        if self.infeasible or self.sense == 0:
+            return False
+        end = self.lower[self.objective] if self.sense > 0 else -self.upper[self.objective]
+        return bool(end <= -INFINITY)
 
     def better_than(self, best: int) -> int:
         """The worst objective that is an improvement on `best`."""

@@ -41,7 +41,7 @@ class LinearKind(IntEnum):
     CLAUSE = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Linears:
     """k linear rows of a TNF with n variables and m rows, and the rows that they replace.
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import ADD, EQ, LEQ, MAX, MIN, TNF
 from turbo_fzn.tnf.tuning import TUNING
 
@@ -55,7 +56,7 @@ def _groups(tnf: TNF) -> Iterator[np.ndarray]:
     own = np.where(fixed[y], z, y)
     own = np.where(fixed[own], x, own)
     sizes = np.bincount(leader[~fixed], minlength=tnf.n_vars)
-    for group in np.unique(leader[own[~fixed[own]]]).tolist():
+    for group in distinct(leader[own[~fixed[own]]]).tolist():
         if 1 < sizes[group] <= TUNING.octagon_variables:
             yield rows[leader[own] == group]
 
@@ -70,7 +71,7 @@ def _find(leader: np.ndarray, variable: int) -> int:
 def _tighten(tnf: TNF, rows: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
     """Closes the octagon of the rows, and tightens the bounds by it. Returns False if there is no solution."""
     compares = np.isin(tnf.op[rows], (EQ, LEQ))
-    members = np.unique(np.concatenate((tnf.y[rows], tnf.z[rows], tnf.x[rows][~compares])))
+    members = distinct(np.concatenate((tnf.y[rows], tnf.z[rows], tnf.x[rows][~compares])))
     members = members[lower[members] < upper[members]]
     most = _stated(tnf, rows, members, lower, upper)
     if not close(most):

@@ -17,7 +17,7 @@ from turbo_fzn.tnf.links import NOBODY, Rows
 TOTAL = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.LEQ, Op.ELEMENT)  # operators with a result for all operands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Outsourced:
     """For a TNF with n variables and m rows: the `absorbed` rows (bool [m]), the `links` that leave with them (bool
     [n]), and the absorbed rows that define links, operands first (int32)."""

@@ -11,7 +11,7 @@ from turbo_fzn.tnf.columns import Rows
 from turbo_fzn.tnf.language import ELEMENT, TNF
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Reconstruction:
     """Computes values of the original model's variables from those of the simplified model.
 

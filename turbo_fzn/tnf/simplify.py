@@ -50,7 +50,7 @@ class Probed(NamedTuple):
     equal: np.ndarray
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Simplified:
     """The smaller model, and the reconstruction of the original values."""
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import NEVER, tunable
+from turbo_fzn.tuning import NEVER, Table, tunable
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """How far the simplifier looks, and which sums stay whole."""
 
     # Arrays.

@@ -48,7 +48,7 @@ class WideKind(IntEnum):
     REACHABLE = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Wide:
     """A wide row over variables: `head` (int64 [h]) and `groups` (int64 [k, w]), as the table has them for its kind.
     `alone`: no ternary rows state the same."""
@@ -117,7 +117,7 @@ LOWER, UPPER = 0, 1  # format: sides of a variable
 BOTH = (LOWER, UPPER)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Facts:
     """The facts about a kind: its relation of head and groups; and for each place in a head and in a group the bounds
     of a variable that wake the row when they change."""

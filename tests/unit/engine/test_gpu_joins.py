@@ -260,3 +260,28 @@ def test_a_library_that_is_no_driver_means_no_gpu(monkeypatch):
 def test_without_a_driver_there_is_nothing_to_wake(monkeypatch):
     monkeypatch.setattr(wake, "LIBRARY", "libnothing.so.1")
     assert "no NVIDIA driver: libnothing.so.1" in wake.Waking().failure
+
+
+def test_a_driver_is_foreseen_without_being_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(wake.ctypes, "CDLL", lambda name: pytest.fail("the driver is loaded"))
+    monkeypatch.setattr(wake, "LINKER_CACHE", str(tmp_path / "ld.so.cache"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    (tmp_path / wake.LIBRARY).touch()
+    assert wake.foreseen_absence() is None
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    (tmp_path / "ld.so.cache").write_bytes(b"libm.so.6\0/usr/lib/libcuda.so.1\0")
+    assert wake.foreseen_absence() is None
+
+
+def test_a_driver_that_the_linker_would_not_find_is_absent_with_the_linkers_reason(tmp_path, monkeypatch):
+    def refuse(name):
+        raise OSError(f"{name}: cannot open")
+
+    monkeypatch.setattr(wake.ctypes, "CDLL", refuse)
+    monkeypatch.setattr(wake, "LINKER_CACHE", str(tmp_path / "missing"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "")
+    wake.absence.cache_clear()
+    try:
+        assert wake.foreseen_absence() == "no NVIDIA driver: libcuda.so.1: cannot open"
+    finally:
+        wake.absence.cache_clear()

@@ -18,7 +18,8 @@ from support.needs import needs_minizinc
 from support.warm import ask
 from turbo_fzn import Model, Result, solve_model, solve_text
 from turbo_fzn.base.errors import ModelError, UsageError
-from turbo_fzn.options.options import OPTIONS, Options, parse_arguments
+from turbo_fzn.options.options import OPTIONS, Options
+from turbo_fzn.options.parsing import parse_arguments
 from turbo_fzn.options.settings import options_of
 from turbo_fzn.read.languages import parse_named
 

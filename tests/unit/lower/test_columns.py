@@ -10,9 +10,9 @@ from lab.bench.xcsp3 import write_instance
 from support.places import CORPUS, DATA
 from turbo_fzn.base.errors import TurboError
 from turbo_fzn.lower import early, runs
-from turbo_fzn.lower.globals.different import ALL_DIFFERENT
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.lower.tuning import TUNING
+from turbo_fzn.predicates.globals import ALL_DIFFERENT
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.read.languages import parse_file
 from turbo_fzn.read.model import Constraint, Expression, Model, Ref

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -23,7 +24,9 @@ from support.global_meanings import GLOBAL_MEANINGS
 from turbo_fzn.base.resources import share_folder
 from turbo_fzn.bounds.rows import linearise
 from turbo_fzn.check import column_relations, reals, relations
+from turbo_fzn.lower import globals as globals_folder
 from turbo_fzn.lower import table as lowering
+from turbo_fzn.lower.families import FAMILIES, FLOAT_FAMILY, NARROWING, table_of
 from turbo_fzn.predicates import __main__ as command
 from turbo_fzn.predicates.builtins import BUILTINS
 from turbo_fzn.predicates.floats import FLOATS
@@ -128,8 +131,17 @@ def test_what_is_missing_for_a_predicate_is_named(number):
 
 def test_no_predicate_has_two_rows():
     assert len(PREDICATES) == sum(map(len, (BUILTINS, FLOATS, GLOBALS, XCSP3)))
-    lowered = [family.LOWERINGS for family in lowering.FAMILIES]
+    lowered = [table_of(f"turbo_fzn.lower.globals.{family}", "LOWERINGS") for family in FAMILIES]
     assert len(set().union(*lowered)) == sum(map(len, lowered))
+
+
+@pytest.mark.parametrize(("names", "table"), [(FAMILIES, "LOWERINGS"), (NARROWING, "NARROWERS")])
+def test_the_families_are_listed_with_all_their_predicates(names, table):
+    modules = [path.stem for path in Path(globals_folder.__path__[0]).glob("*.py") if table in path.read_text()]
+    found = {module: table_of(f"turbo_fzn.lower.globals.{module}", table) for module in modules}
+    listed = {family: [PREFIX + name for name in text.split()] for family, text in names.items()}
+    assert {family: sorted(names) for family, names in listed.items()} == {one: sorted(found[one]) for one in found}
+    assert table_of(FLOAT_FAMILY, "LOWERINGS").keys() == {one.name for one in FLOATS}
 
 
 def test_tables_beside_name_only_predicates_that_there_are():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 METHOD = "a method of solving or an estimate of its time, whose answer is checked"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """How large a program may be, and which method solves it."""
 
     iterations: int = tunable(

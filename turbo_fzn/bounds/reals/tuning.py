@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 REALS = "of models with real variables, which have kinds of their own"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Tighter enclosures against time."""
 
     elimination_work: int = tunable(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """A tighter relaxation against the time that it takes."""
 
     # All rows.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import NEVER, tunable
+from turbo_fzn.tuning import NEVER, Table, tunable
 
 REALS = "of models with real variables, which have kinds of their own"
 ESTIMATE = "an estimate of time, which decides when something is delivered"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Bounds and solutions that are found soon against the time of the others."""
 
     # Probing.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 WAIT = "a wait, by which no answer comes sooner"
 
 
-@dataclass(slots=True)
-class Tuning:
+class Tuning(Table):
     """Time of a processor that the relaxation takes from the search against bounds that come soon."""
 
     # Waits.

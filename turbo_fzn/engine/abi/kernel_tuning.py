@@ -1,17 +1,16 @@
 """The kernels' tunable constants, a table for each folder of kernels/; header.py prints its `tuning.h`.
 
-They are compiled in, so that no run can try another value: to measure, edit one here and print the headers. The type of
-a field says which type it has in C.
+They are compiled in, so that no run can try another value: to measure, edit one here and print the headers. The
+annotation of an attribute says which type it has in C.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from typing import NamedTuple, TypeVar
 
 from turbo_fzn.engine.abi import abi
-from turbo_fzn.tuning import tunable
+from turbo_fzn.tuning import Table, tunable
 
 Int64 = int
 UInt32 = int
@@ -23,12 +22,11 @@ N = TypeVar("N", int, float)
 
 
 def compiled(value: N, unit: str, trades: str) -> N:
-    """A field of a table, as `tunable` makes it."""
+    """An attribute of a table, as `tunable` makes it."""
     return tunable(value, unit, trades, kept="compiled in")
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(Table):
     CREEP_ROUNDS: int = compiled(
         500,
         "rounds of a fixpoint before the first look for cycles of differences; then twice as many",
@@ -52,8 +50,7 @@ class Core:
     )
 
 
-@dataclass(frozen=True)
-class Floats:
+class Floats(Table):
     SMALL_STEP: float = compiled(
         2**-4, "of an interval, the least part that a row of arithmetic may cut off", "time against a true fixpoint"
     )
@@ -67,8 +64,7 @@ class Floats:
     )
 
 
-@dataclass(frozen=True)
-class Free:
+class Free(Table):
     # Which variables a neighbourhood sets free.
     STEPS_A_VARIABLE: int = compiled(
         4, "steps of walks for each variable to be set free", "large neighbourhoods against small"
@@ -162,8 +158,7 @@ class Free:
     )
 
 
-@dataclass(frozen=True)
-class Hybrid:
+class Hybrid(Table):
     LOOKS_A_STOP: UInt32 = compiled(
         32, "looks for a message between two at the host's stop flag", "a fast answer against a late stop"
     )
@@ -175,8 +170,7 @@ class Hybrid:
     )
 
 
-@dataclass(frozen=True)
-class Learn:
+class Learn(Table):
     # Clauses: which are kept, made shorter, exported.
     REDUCTION_STEP: int = compiled(
         300, "clauses that each reduction lets the store grow by", "stronger propagation against faster"
@@ -287,8 +281,7 @@ class Learn:
     MOST_COUNTED: int = compiled(1024, "literals of one, at most", "as MOST_COUNTERS")
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(Table):
     TASK_WORK: Int64 = compiled(
         2**18, "readers that are visited in a short task", "one long walk against other methods"
     )
@@ -309,8 +302,7 @@ class Repair:
     INDEX_TRIES: int = compiled(64, "indices of an element that it compares", "as DEEPEST_WISH")
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Table):
     TRIES_A_VARIABLE: int = compiled(
         20, "neighbourhoods in vain for each variable, before an island is given up", "patience against variety"
     )
@@ -357,7 +349,8 @@ TABLES: dict[str, Core | Floats | Free | Hybrid | Learn | Repair | Search] = {
 
 def constants(folder: str) -> Iterator[Constant]:
     """The constants of a folder of kernels/, in the order of its table."""
-    for one in fields(TABLES[folder]):
-        type, value = C_TYPES[str(one.type)], getattr(TABLES[folder], one.name)
-        text = {"float": f"{float(value)}f", "double": repr(float(value))}.get(type, str(value))
-        yield Constant(type, one.name, text, one.metadata["unit"])
+    table = type(TABLES[folder])
+    for name, row in table.rows.items():
+        kind, value = C_TYPES[table.__annotations__[name]], row.value
+        text = {"float": f"{float(value)}f", "double": repr(float(value))}.get(kind, str(value))
+        yield Constant(kind, name, text, row.unit)

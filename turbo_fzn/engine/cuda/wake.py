@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 import threading
 import time
 from functools import lru_cache
@@ -25,6 +26,7 @@ from turbo_fzn.engine.cuda.devices import chosen
 from turbo_fzn.engine.tuning import TUNING
 
 LIBRARY = "libcuda.so.1"
+LINKER_CACHE = "/etc/ld.so.cache"
 
 
 class Waking:
@@ -102,14 +104,32 @@ class Waking:
         return f"no usable NVIDIA driver: {name} returns error {status}" if status else None
 
 
+def _is_listed() -> bool:
+    """Whether the dynamic linker's path or its cache has the driver's library."""
+    folders = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+    if any(os.path.exists(os.path.join(folder, LIBRARY)) for folder in folders):
+        return True
+    try:
+        with open(LINKER_CACHE, "rb") as file:
+            return f"/{LIBRARY}\0".encode() in file.read()
+    except OSError:
+        return False
+
+
 @lru_cache(maxsize=1)
 def absence() -> str | None:
-    """The reason why there is no driver, or None; does not initialise the driver."""
+    """The reason why there is no driver, or None; loads the driver, and does not initialise it."""
     try:
         ctypes.CDLL(LIBRARY)
     except OSError as error:
         return f"no NVIDIA driver: {error}"
     return None
+
+
+def foreseen_absence() -> str | None:
+    """The reason why there is no driver, or None. A driver that the linker would find is not loaded, which takes a
+    while: if it cannot be loaded later, the search goes on without it."""
+    return None if _is_listed() else absence()
 
 
 _begun: Waking | None = None

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from turbo_fzn.engine.abi.abi import HOLE_BITS, MOST_HOLE_VALUES
+from turbo_fzn.tnf.arrays import distinct_rows
 from turbo_fzn.tnf.language import TNF, Op
 
 WHOLE_WORD = 2**HOLE_BITS - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Holes:
     """`records`: int32 [n, 2], for each variable the place of its first word in the store, or -1, and the value of its
     first bit. `n_words`: the number of words of all variables. `watches`: pairs of a word and a row that it wakes
@@ -55,7 +56,7 @@ def _watches(tnf: TNF, able: np.ndarray, place: np.ndarray, count: np.ndarray) -
         _add_all(words, rows, own, eq[able[own[eq]] & ~fixed[other[eq]]], place, count)
     for own in (tnf.x, tnf.y):
         _add_all(words, rows, own, element[able[own[element]]], place, count)
-    both = np.unique(np.column_stack((np.concatenate(words), np.concatenate(rows))), axis=0)  # y and z may be the same
+    both = distinct_rows(np.column_stack((np.concatenate(words), np.concatenate(rows))))  # y and z may be the same
     return both[:, 0], both[:, 1]
 
 

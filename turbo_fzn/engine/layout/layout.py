@@ -52,7 +52,7 @@ from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """The settings of an engine for one run. `lns_percent` is the share of the blocks that search neighbourhoods."""
 

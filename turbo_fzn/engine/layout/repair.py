@@ -19,6 +19,7 @@ from turbo_fzn.engine.abi.aligned import align16, columns
 from turbo_fzn.engine.abi.model_records import Definition, Reach, Reader
 from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.arrange import Arranged
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
@@ -28,7 +29,7 @@ MOST_VALUE = 2**40  # formula: in a domain: with 64-bit stores there are larger 
 NOBODY = -1  # format: in place of a row or variable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pairs:
     """Rows beside variables, int64 [k] each: a row occurs as often as it has (distinct) variables."""
 
@@ -39,7 +40,7 @@ class Pairs:
         return Pairs(self.rows[mask], self.variables[mask])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Order:
     """`rows` (int64) define `variables` (int64), each after the rows that it depends on; `definer` (int64 [n]) is the
     row that defines a variable, or NOBODY."""
@@ -209,7 +210,7 @@ def _sorted_rows(output: np.ndarray, definer: np.ndarray, needed: Pairs) -> tupl
             circles = False
             told = users[_ranges(starts[output[ready]], starts[output[ready] + 1])]
             np.subtract.at(waits, told, 1)
-            told = np.unique(told)
+            told = distinct(told)
             ready = told[is_open[told] & (waits[told] == 0)]
     none = [np.zeros(0, np.int64)]
     return np.concatenate(none + rounds), output[np.concatenate(none + freed)]
@@ -291,5 +292,5 @@ def _other_readers(stored: TNF, sums: Linears | None, output: np.ndarray) -> Pai
 
 def _distinct(pairs: Pairs) -> Pairs:
     width = int(pairs.rows.max(initial=0)) + 1
-    both = np.unique(pairs.variables * width + pairs.rows)
+    both = distinct(pairs.variables * width + pairs.rows)
     return Pairs(both % width, both // width)

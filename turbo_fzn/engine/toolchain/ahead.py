@@ -82,13 +82,15 @@ def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
             yield from ((source, COMPARED_ON, (32, True, macros)) for macros in builds if macros)
 
 
-def fill_package(folder: Path, report: Callable[[str], object] = print) -> None:
-    """Compiles every CPU engine into a folder of the package being built (setup.py), on all cores, and reports
+def fill_package(
+    folder: Path, report: Callable[[str], object] = print, kinds: Iterable[compiler.CpuBuild] = compiler.CPU_VARIANTS
+) -> None:
+    """Compiles these CPU engines into a folder of the package being built (setup.py), on all cores, and reports
     progress. Raises EngineError."""
     command = compiler.find_cpu_compiler()
     builds = {
         compiler.packaged_name(bits, *kind): (_in_words(bits, kind), [*command, *compiler.cpu_flags(bits, *kind)])
-        for bits, kind in compiler.CPU_VARIANTS
+        for bits, kind in kinds
     }
     _compile_all("the CPU engine", "solve.cpp", builds, folder, report)
 
@@ -127,7 +129,8 @@ def _compile_all(
         return f"{description}, {time.monotonic() - start:.0f} s"
 
     cores = os.cpu_count() or 1
-    report(f"compiling {what}, {len(builds)} libraries, {cores} at a time: this takes minutes")
+    several = f"{len(builds)} libraries, {cores} at a time, minutes"
+    report(f"compiling {what}: {'half a minute' if len(builds) == 1 else several}")
     with ThreadPoolExecutor(cores) as pool:
         waiting = [pool.submit(compile_one, name, *build) for name, build in builds.items()]
         try:
@@ -135,6 +138,16 @@ def _compile_all(
                 report(f"compiled {number} of {len(waiting)}: {done.result()}")
         finally:
             pool.shutdown(cancel_futures=True)  # after a failure the others are not begun
+
+
+def begin_cache(report: Callable[[str], object] = print) -> None:
+    """Compiles the CPU engine that most models need, unless the package has it, and reports where it is. At first it is
+    compiled with little optimisation, and optimised in the background (compiler.soonest_cpu_library). Raises
+    EngineError."""
+    for bits, kind in compiler.MOST_NEEDED:
+        path = compiler.packaged_library(bits, *kind) or compiler.soonest_cpu_library(bits, *kind)
+        report(f"CPU engine, {bits}-bit: {path}")
+    report("other engines are compiled when they are first needed, or all at once by: fzn-turbo --build-kernels")
 
 
 def fill_cache(architectures: Callable[[], list[str]], report: Callable[[str], object] = print) -> None:

@@ -42,7 +42,9 @@ KINDS: tuple[tuple[str, ...], ...] = ((), (PROFILE_FLAG,), (TRACE_FLAG,))
 FLOAT_FLAG = "-DFLOATS"
 CPU_FLOAT_FLAGS = (FLOAT_FLAG, "-ffp-contract=off")
 GPU_FLOAT_FLAGS = (FLOAT_FLAG, "-fmad=false", "-DMAX_THREADS=256")
-CPU_VARIANTS = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
+CpuBuild = tuple[int, tuple[str, ...]]  # the width in bits, and further flags
+MOST_NEEDED: tuple[CpuBuild, ...] = ((32, ()),)  # by models of integers, whose bounds are mostly small
+CPU_VARIANTS: tuple[CpuBuild, ...] = tuple((bits, kind) for bits in (32, 64) for kind in KINDS)
 CPU_VARIANTS += tuple((64, (*CPU_FLOAT_FLAGS, *kind)) for kind in KINDS)
 
 
@@ -90,10 +92,12 @@ def _abandon() -> None:
 def source_hash() -> str:
     """A digest of every kernel source and its name."""
     digest = hashlib.sha256()
-    folder = kernels_folder()
-    for path in sorted(folder.rglob("*.*")):
-        if path.suffix in (".h", ".cu", ".cpp"):
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    top = str(kernels_folder())
+    paths = [os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names]
+    for path in sorted(paths):  # as strings: every run does this, and pathlib takes half as long again
+        if path.endswith((".h", ".cu", ".cpp")):
+            with open(path, "rb") as file:
+                digest.update(path[len(top) :].encode() + b"\0" + file.read() + b"\0")
     return digest.hexdigest()
 
 
@@ -127,9 +131,11 @@ def _find(variable: str, *usual: str) -> list[str] | None:
 
 
 def _which(word: str) -> str | None:
-    from shutil import which  # only here: a run that finds its kernels in the package asks for no compiler
-
-    return which(word)
+    """The path of a command, or None; shutil.which without the packers that shutil imports."""
+    search = os.environ.get("PATH", os.defpath)
+    folders = [""] if os.path.dirname(word) else search.split(os.pathsep) if search else []
+    paths = (os.path.join(folder, word) for folder in folders)
+    return next((path for path in paths if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
 
 
 def developer_flags() -> list[str]:

@@ -61,7 +61,7 @@ def _on_paths(layers: list[Layer], n_states: int, first: int, final: np.ndarray)
     return kept
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Graph:
     """The layers, and the truth of each label in each layer."""
 

@@ -21,10 +21,9 @@ from turbo_fzn.lower.globals.logic import all_of, conclude, truth, within
 from turbo_fzn.lower.narrow import Left, Narrower
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.lower.variables import Infeasible
+from turbo_fzn.predicates.globals import ALL_DIFFERENT
 from turbo_fzn.tnf.language import EQ, MAX, MIN
 from turbo_fzn.tnf.wide import WideKind
-
-ALL_DIFFERENT = "turbo_all_different"
 
 
 def all_different(b: RowBuilder, x: Sequence[int], r: int) -> None:

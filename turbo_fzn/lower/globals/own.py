@@ -30,7 +30,7 @@ def element(b: RowBuilder, x: Sequence[int], first: int, i: int, z: int, r: int)
     return integer.element(b, index, x, z, r)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Intervals:
     """The distinct rows of an interval table that certain bounds allow ([row, column]). `ends` are kept, since their
     identity is part of the key."""

@@ -22,12 +22,13 @@ from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.globals.table_plan import Columns, Plan
 from turbo_fzn.lower.inner import Element
 from turbo_fzn.lower.tuning import TUNING
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import ADD, ELEMENT
 
 Members = Sequence[Sequence[int]]  # the variables of each constraint
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Index:
     """The place of a row is the sum of factor * value of `columns`, less `first`. `cells` has for each other column the
     value at each place, and where the array begins in the builder's tables."""
@@ -50,7 +51,7 @@ def columns_that_tell(values: Sequence[np.ndarray], places: Columns) -> list[int
     for columns in islice(sets, TUNING.index_sets):
         if math.prod(sizes[column] for column in columns) == n_rows:
             code = np.ravel_multi_index([places[c] for c in columns], [sizes[c] for c in columns])
-            if len(np.unique(code)) == n_rows:
+            if len(distinct(code)) == n_rows:
                 return list(columns)
     return None
 

@@ -22,7 +22,7 @@ from turbo_fzn.lower.tuning import TUNING
 Columns = Sequence[np.ndarray] | np.ndarray
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Sets:
     """Sets of values of one column, given as places in its values; set k has the places where `number` is k."""
 
@@ -38,7 +38,7 @@ class Sets:
         return int((self.sizes - 1).sum())
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Heads:
     """Rows grouped by all columns but the last of `columns`: a head is the common values of a group."""
 
@@ -80,7 +80,7 @@ def _heads_of(places: Columns, last: int) -> Heads:
     return Heads([*others, last], first, np.cumsum(begins) - 1, values, sets, set_of)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Plan:
     """A table for variables with certain domains: for each column the distinct values of the rows that the domains
     leave, the places of the rows' values among them, and whether the domain has other values. The other fields record

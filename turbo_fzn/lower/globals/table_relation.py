@@ -29,7 +29,7 @@ Pair = tuple[int, int]
 Pairs = dict[Pair, np.ndarray]  # by columns: which pairs of their values are compatible
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Relation:
     """`values`: the values of each column, ascending; `places` (unsigned [column, row], of the narrowest type): the
     place of a row's value among them."""

@@ -34,7 +34,7 @@ def sample_seconds(options: Options) -> float | None:
     return None if options.report is None else math.inf
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Live:
     """One search by one engine. `began` is on the clock of time.monotonic; `sampled`: the longest time between two
     samples in seconds, or None without samples."""

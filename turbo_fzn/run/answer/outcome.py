@@ -12,7 +12,7 @@ from turbo_fzn.tnf.language import Output
 CLOSED = ("ALL_SOLUTIONS", "OPTIMAL_SOLUTION", "UNSATISFIABLE")  # statuses: the whole space was searched
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Solution:
     """An answer: each output item with the values of its variables, the objective (None to satisfy), and its finder.
     `statistics` are the statistics at that time, if the options ask for them; `seconds` is the time since the search
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
     idle_seconds: float = 0.0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Finished:
     """The end of a search: whether it is complete, the number of answers, the statistics, whether the objective is
     proved to be unbounded, its `sense` (as in a TNF), and the seconds since the search began."""
@@ -70,7 +70,7 @@ class Named(NamedTuple):
         return self.title if self.title.startswith(self.place) else f"{self.title} ({self.place})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Core:
     """Constraints that are proved to have no solution together. `minimal`: without any of them there is a solution."""
 
