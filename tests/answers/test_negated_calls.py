@@ -7,6 +7,7 @@ each G, over sets too, and the solutions are those that enumeration in Python fi
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice, product, repeat
@@ -35,8 +36,10 @@ from support.global_models import assignments, declaration, plain_name
 from support.global_notation import Case
 from support.minizinc_output import count_solutions
 from support.needs import needs_minizinc, needs_npm
+from support.releases import RELEASES as RELEASES_BY_NAME
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import ModelError
+from turbo_fzn.base.resources import share_folder
 
 RELEASES = [
     pytest.param("installed", marks=needs_minizinc),
@@ -159,6 +162,33 @@ def test_the_truth_of_an_operator_is_its_own_in_every_form(release, start):
 def test_the_truth_of_a_global_is_its_own_in_every_form(release, start):
     some = global_pairs()[start : start + CHUNK]
     assert faults([puzzle_of_global(number, *pair) for number, pair in enumerate(some)], release) == []
+
+
+UNEQUAL = "predicate int_lin_ne_imp(array [int] of int: c, array [int] of var int: x, int: k, var bool: b)"
+REIFIED = "predicate turbo_all_different_reif(array [int] of var int: x, var bool: b);"
+BROKEN = {  # a file of the library, and the text in the place of another
+    "an implication of another sign": ("redefinitions.mzn", f"{UNEQUAL};", f"{UNEQUAL} = int_lin_eq_imp(c, x, k, b);"),
+    "a declaration is missing": ("turbo_globals.mzn", REIFIED, ""),
+    "a disjunction is a conjunction": ("nosets.mzn", "array_bool_or([b, c], a)", "array_bool_and([b, c], a)"),
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_library_is_seen(monkeypatch, tmp_path: Path, release, fault):
+    file, text, other = BROKEN[fault]
+    library = shutil.copytree(share_folder() / "minizinc" / "turbo", tmp_path / "turbo")
+    assert text in (library / file).read_text()
+    x, y = Drawn("x_#[1]", lambda s: s.x[0]), Drawn("x_#[2]", lambda s: s.x[1])
+    union = joined(SET_OPERATIONS[0], SETS[0], SETS[1])
+    calls = [joined(COMPARISONS[1], x, y), GLOBALS[0], joined(OF_SETS[2], SETS[0], union)]
+    some = [puzzle_of(number, form, call) for number, (form, call) in enumerate(product(FORMS[6:8], calls))]
+    assert faults(some, release) == []
+    (library / file).write_text((library / file).read_text().replace(text, other))
+    broken = RELEASES_BY_NAME[release](library)
+    monkeypatch.setitem(releases(), release, broken)
+    assert faults(some, release)
+    broken.close()
 
 
 @needs_minizinc

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
 
+from support.builtin_cases import cases_of
 from support.flatzinc_text import make_model, with_text
 from support.oracle import all_solutions
 from turbo_fzn import solve_text
 from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.base.errors import ModelError
+from turbo_fzn.base.resources import share_folder
 from turbo_fzn.lower.conditions import complete_implications
-from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref
+from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref, Variable
 
+LIBRARY = share_folder() / "minizinc" / "turbo" / "redefinitions.mzn"
+DECLARED = re.findall(r"predicate (\w+_imp)", LIBRARY.read_text())
 SHOWN, HIDDEN = ["p", "q", "x", "y"], ["a", "b", "c", "d"]
 DOMAINS = {
     **dict.fromkeys("pq", BOOLEAN),
@@ -105,6 +110,27 @@ def test_a_condition_of_reals_stays_one():
     model = posed(("int_le_imp", "x", 1, "a"), ("bool_clause", ["a", "b"], []))
     model.constraints[0] = Constraint("float_eq_imp", [1.0, 2.0, Ref("a")], [], 0)
     assert names(complete_implications(model))[0] == "float_eq_imp"
+
+
+@pytest.mark.parametrize("predicate", DECLARED)
+def test_what_the_library_declares_has_the_same_solutions_with_a_condition_that_may_be_true(predicate):
+    n_changed = 0
+    for case in cases_of(predicate):
+        model, condition = case.model, case.model.constraints[0].args[-1]
+        if not isinstance(condition, Ref):
+            continue
+        model.variables[condition].annotations = [Ref("var_is_introduced")]
+        model.variables["free"] = Variable("free", "bool", None, [Ref("output_var")], None, 0)
+        model.constraints.append(Constraint("bool_clause", [[condition, Ref("free")], []], [], 0))
+        model = with_text(model)
+        n_changed += names(complete_implications(model)) != names(model)
+        shown = [name for name in model.variables if name != condition]
+        expected = {tuple(int(one[name]) for name in shown) for one in all_solutions(model)}
+        result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
+        assert sorted(tuple(int(one[name]) for name in shown) for one in result.solutions) == sorted(expected), (
+            model.text
+        )
+    assert n_changed
 
 
 def drawn(random: Random) -> Model:
