@@ -239,6 +239,9 @@ def test_a_negation_of_which_a_direction_is_lost_is_right_or_refused():
         ("constraint let {var bool: t} in (t -> (q \\/ r)) /\\ (t -> not q);", 4),
         ("predicate f(var bool: a) = let {var bool: t} in (t -> a) /\\ (t -> not a); constraint f(q);", 4),
         ("constraint let {var bool: t = exists([q, r])} in not t; constraint q -> r;", 1),
+        ("array[1..2] of var bool: p; var 0..3: x; constraint p[1] -> x <= 2; constraint p[1] -> x >= 1;", 48),
+        ("var 0..3: x; constraint let {var bool: t} in (t -> x <= 2) /\\ (t -> x != 1) /\\ (t -> q);", 16),
+        ("var 0..3: x; constraint q -> let {var bool: t} in (t -> x <= 2) /\\ (t \\/ x = 3);", 16),
     ],
 )
 def test_models_that_restrict_a_truth_in_one_direction_are_not_refused(release, items, count):

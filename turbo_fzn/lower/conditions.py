@@ -4,11 +4,11 @@ MiniZinc writes `p_imp(x, c)`, or a clause with the literal `not c` that defines
 direction. The search would have to find a value of c, beside the truth of p(x), which the rows compute in any case: the
 equivalence is a variable and a row less.
 
-A condition is *raised* if MiniZinc has introduced it, it is not shown, and constraints that hold still hold when it
-becomes true, as a clause does in which it is a positive literal. So does the definition of a conjunction or disjunction
-that is raised in turn. Let every raised variable of a solution have the truth of its definition, again and again until
-nothing changes: none becomes false, since each implies its definition, and so no constraint is violated. Hence both
-models have the same solutions in all other variables. New variables have names with a dot, as no others have.
+A condition is *raised* if MiniZinc has introduced it, it is not shown, and constraints on it that hold still hold when
+it becomes true, as a clause does in which it is a positive literal. So does the definition of a conjunction or
+disjunction that is raised in turn. Let every raised variable of a solution have the truth of its definition, again and
+again until nothing changes: none becomes false, since each implies its definition, and so no constraint is violated.
+Hence both models have the same solutions in all other variables. New variables have names with a dot, as no others.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _equivalence(constraint: Constraint, condition: str, truth: Ref) -> Constrai
 def _candidates(model: Model) -> set[str]:
     """The Booleans that MiniZinc has introduced and that are not shown, if one of them is a condition."""
     hidden = {name for name, variable in model.variables.items() if _is_hidden(variable)}
-    if not any(_condition_of(one) in hidden for one in model.constraints):
+    if not any(_condition_of(model, one) in hidden for one in model.constraints):
         return set()
     for array in model.arrays.values():
         if any(isinstance(one, Call) and one.name == "output_array" for one in array.annotations):
@@ -94,15 +94,23 @@ def _is_hidden(variable: Variable) -> bool:
     return "var_is_introduced" in variable.annotations and "output_var" not in variable.annotations
 
 
-def _condition_of(constraint: Constraint) -> Ref | None:
-    """The condition of an implication: the last argument, or, of a clause, the literal `not c` if it defines c."""
+def _condition_of(model: Model, constraint: Constraint) -> Ref | None:
+    """The condition of an implication: the last argument, or, of a clause, the literal `not c` if it defines c or is
+    the only one of a variable without a definition."""
     name, args, annotations, _ = constraint
     if name.endswith(IMPLIED):
         return args[-1] if _is_discrete(name, len(args)) and isinstance(args[-1], Ref) else None
-    if name == CLAUSE and annotations and len(args) == 2 and isinstance(args[1], list):
-        defined = (one.args[0] for one in annotations if isinstance(one, Call) and one.name == "defines_var")
-        return next((one for one in defined if isinstance(one, Ref) and one in args[1]), None)
-    return None
+    if name != CLAUSE or len(args) != 2 or not isinstance(args[1], list):
+        return None
+    defined = [one.args[0] for one in annotations if isinstance(one, Call) and one.name == "defines_var"]
+    found = defined or [one for one in args[1] if _is_free(model, one)]
+    return found[0] if len(found) == 1 and isinstance(found[0], Ref) and found[0] in args[1] else None
+
+
+def _is_free(model: Model, literal: object) -> bool:
+    """Whether MiniZinc has introduced a variable that no constraint defines, such as a local one of a predicate."""
+    variable = model.variables.get(literal) if isinstance(literal, Ref) else None
+    return variable is not None and _is_hidden(variable) and "is_defined_var" not in variable.annotations
 
 
 @cache
@@ -127,7 +135,7 @@ def _uses_of(model: Model, candidates: set[str]) -> Uses:
 def _add(model: Model, uses: Uses, place: int) -> None:
     """Adds the uses of variables in a constraint."""
     name, args = model.constraints[place][:2]
-    condition = _condition_of(model.constraints[place])
+    condition = _condition_of(model, model.constraints[place])
     has_truth = name != CLAUSE and (condition is not None or name in GROWING)
     result = args[-1] if has_truth and condition is None else None
     if condition is not None:
@@ -146,10 +154,10 @@ def _add(model: Model, uses: Uses, place: int) -> None:
 
 def _raised(candidates: set[str], uses: Uses) -> set[str]:
     """The raised variables: the candidates without those that may not become true, or of which a result may not."""
-    raised = {name for name in candidates - uses.fixed if _is_once(uses, name)}
+    raised = {name for name in uses.above.keys() & (candidates - uses.fixed) if _is_once(uses, name)}
     while True:
         allowed = raised | {True}
-        left = {name for name in raised if not uses.above.get(name, set()) <= allowed}
+        left = {name for name in raised if not uses.above[name] <= allowed}
         if not left:
             return raised
         raised -= left

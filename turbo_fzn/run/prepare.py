@@ -18,6 +18,7 @@ from turbo_fzn.engine import root
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.variants import BITSETS
 from turbo_fzn.lower.conditions import complete_implications
+from turbo_fzn.lower.definitions import refuse_wrong_definitions
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -45,6 +46,7 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         model = projected(model, names_of(options.project))
     start = time.monotonic()
     chosen = plan(model, options, for_once)
+    refuse_wrong_definitions(model)
     stated = complete_implications(model) if chosen.simplifies else model
     orders = symmetries(stated) if chosen.breaks_symmetry else []
     lowered = lower(stated, chosen.simplifies, orders, chosen.may_stand_alone)

@@ -28,11 +28,14 @@ DOMAINS = {
 
 
 def posed(*constraints: tuple, defined: dict[int, str] | None = None, goal: Goal | None = None) -> Model:
-    """A model of constraints (name, *arguments) over SHOWN and HIDDEN; `defined`: by the place of a constraint the
-    variable that it is annotated to define."""
+    """A model of constraints (name, *arguments) over SHOWN and HIDDEN, of which a and b have a definition; `defined`:
+    by the place of a constraint the variable that it is annotated to define."""
     model = make_model(DOMAINS, [(name, *map(refer, arguments)) for name, *arguments in constraints], goal)
     for name in HIDDEN:
-        model.variables[name].annotations = [Ref("var_is_introduced")]
+        model.variables[name].annotations = [
+            Ref("var_is_introduced"),
+            *([Ref("is_defined_var")] if name in "ab" else []),
+        ]
     for place, name in (defined or {}).items():
         call = Call("defines_var", [Ref(name)])
         model.constraints[place] = model.constraints[place]._replace(annotations=[call])
@@ -62,6 +65,14 @@ def names(model: Model) -> list[str]:
 def test_a_condition_that_may_be_true_is_the_truth_of_what_it_implies(constraint, defined, becomes):
     model = posed(("bool_clause", ["a", "q"], []), constraint, defined={1: defined} if defined else None)
     assert complete_implications(model).constraints[1][:2] == becomes
+
+
+def test_a_local_variable_is_the_truth_of_what_its_clauses_imply():
+    use = ("bool_clause", ["c", "d"], ["q"])
+    model = posed(("bool_clause", ["p"], ["c"]), use)
+    assert complete_implications(model).constraints[0][:2] == ("bool_clause_reif", [["p"], [], "c"])
+    ambiguous = posed(("bool_clause", ["p"], ["c", "d"]), use)
+    assert complete_implications(ambiguous) is ambiguous
 
 
 @pytest.mark.parametrize("above", ["array_bool_and", "array_bool_or"])
