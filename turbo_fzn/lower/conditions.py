@@ -4,11 +4,12 @@ MiniZinc writes `p_imp(x, c)`, or a clause with the literal `not c` that defines
 direction. The search would have to find a value of c, beside the truth of p(x), which the rows compute in any case: the
 equivalence is a variable and a row less.
 
-A condition is *raised* if MiniZinc has introduced it, it is not shown, and constraints on it that hold still hold when
-it becomes true, as a clause does in which it is a positive literal. So does the definition of a conjunction or
-disjunction that is raised in turn. Let every raised variable of a solution have the truth of its definition, again and
-again until nothing changes: none becomes false, since each implies its definition, and so no constraint is violated.
-Hence both models have the same solutions in all other variables. New variables have names with a dot, as no others.
+A condition is *raised* if MiniZinc has introduced it for an expression, it is not shown, and constraints on it that
+hold still hold when it becomes true, as a clause does in which it is a positive literal. So does the definition of a
+conjunction or disjunction that is raised in turn. Let every raised variable of a solution have the truth of its
+definition, again and again until nothing changes: none becomes false, since each implies its definition, and so no
+constraint is violated. Hence both models have the same solutions in all other variables. New variables have names with
+a dot, as no others have.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _equivalence(constraint: Constraint, condition: str, truth: Ref) -> Constrai
 def _candidates(model: Model) -> set[str]:
     """The Booleans that MiniZinc has introduced and that are not shown, if one of them is a condition."""
     hidden = {name for name, variable in model.variables.items() if _is_hidden(variable)}
-    if not any(_condition_of(model, one) in hidden for one in model.constraints):
+    if not any(_condition_of(one) in hidden for one in model.constraints):
         return set()
     for array in model.arrays.values():
         if any(isinstance(one, Call) and one.name == "output_array" for one in array.annotations):
@@ -88,29 +89,22 @@ def _candidates(model: Model) -> set[str]:
 
 
 def _is_hidden(variable: Variable) -> bool:
-    """Whether MiniZinc has introduced a Boolean that is not shown, and no other name of something."""
-    if variable.kind != "bool" or variable.value is not None:
+    """Whether MiniZinc has introduced a Boolean for an expression, that is not shown. A local variable of the model has
+    no definition: it is left to the search, which needs fewer conflicts so."""
+    if variable.kind != "bool" or variable.value is not None or "output_var" in variable.annotations:
         return False
-    return "var_is_introduced" in variable.annotations and "output_var" not in variable.annotations
+    return "var_is_introduced" in variable.annotations and "is_defined_var" in variable.annotations
 
 
-def _condition_of(model: Model, constraint: Constraint) -> Ref | None:
-    """The condition of an implication: the last argument, or, of a clause, the literal `not c` if it defines c or is
-    the only one of a variable without a definition."""
+def _condition_of(constraint: Constraint) -> Ref | None:
+    """The condition of an implication: the last argument, or, of a clause, the literal `not c` if it defines c."""
     name, args, annotations, _ = constraint
     if name.endswith(IMPLIED):
         return args[-1] if _is_discrete(name, len(args)) and isinstance(args[-1], Ref) else None
-    if name != CLAUSE or len(args) != 2 or not isinstance(args[1], list):
-        return None
-    defined = [one.args[0] for one in annotations if isinstance(one, Call) and one.name == "defines_var"]
-    found = defined or [one for one in args[1] if _is_free(model, one)]
-    return found[0] if len(found) == 1 and isinstance(found[0], Ref) and found[0] in args[1] else None
-
-
-def _is_free(model: Model, literal: object) -> bool:
-    """Whether MiniZinc has introduced a variable that no constraint defines, such as a local one of a predicate."""
-    variable = model.variables.get(literal) if isinstance(literal, Ref) else None
-    return variable is not None and _is_hidden(variable) and "is_defined_var" not in variable.annotations
+    if name == CLAUSE and annotations and len(args) == 2 and isinstance(args[1], list):
+        defined = (one.args[0] for one in annotations if isinstance(one, Call) and one.name == "defines_var")
+        return next((one for one in defined if isinstance(one, Ref) and one in args[1]), None)
+    return None
 
 
 @cache
@@ -135,7 +129,7 @@ def _uses_of(model: Model, candidates: set[str]) -> Uses:
 def _add(model: Model, uses: Uses, place: int) -> None:
     """Adds the uses of variables in a constraint."""
     name, args = model.constraints[place][:2]
-    condition = _condition_of(model, model.constraints[place])
+    condition = _condition_of(model.constraints[place])
     has_truth = name != CLAUSE and (condition is not None or name in GROWING)
     result = args[-1] if has_truth and condition is None else None
     if condition is not None:

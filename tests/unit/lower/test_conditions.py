@@ -28,14 +28,11 @@ DOMAINS = {
 
 
 def posed(*constraints: tuple, defined: dict[int, str] | None = None, goal: Goal | None = None) -> Model:
-    """A model of constraints (name, *arguments) over SHOWN and HIDDEN, of which a and b have a definition; `defined`:
-    by the place of a constraint the variable that it is annotated to define."""
+    """A model of constraints (name, *arguments) over SHOWN and HIDDEN, each of an expression. `defined` has, by the
+    place of a constraint, the variable that it is annotated to define."""
     model = make_model(DOMAINS, [(name, *map(refer, arguments)) for name, *arguments in constraints], goal)
     for name in HIDDEN:
-        model.variables[name].annotations = [
-            Ref("var_is_introduced"),
-            *([Ref("is_defined_var")] if name in "ab" else []),
-        ]
+        model.variables[name].annotations = [Ref("var_is_introduced"), Ref("is_defined_var")]
     for place, name in (defined or {}).items():
         call = Call("defines_var", [Ref(name)])
         model.constraints[place] = model.constraints[place]._replace(annotations=[call])
@@ -65,14 +62,6 @@ def names(model: Model) -> list[str]:
 def test_a_condition_that_may_be_true_is_the_truth_of_what_it_implies(constraint, defined, becomes):
     model = posed(("bool_clause", ["a", "q"], []), constraint, defined={1: defined} if defined else None)
     assert complete_implications(model).constraints[1][:2] == becomes
-
-
-def test_a_local_variable_is_the_truth_of_what_its_clauses_imply():
-    use = ("bool_clause", ["c", "d"], ["q"])
-    model = posed(("bool_clause", ["p"], ["c"]), use)
-    assert complete_implications(model).constraints[0][:2] == ("bool_clause_reif", [["p"], [], "c"])
-    ambiguous = posed(("bool_clause", ["p"], ["c", "d"]), use)
-    assert complete_implications(ambiguous) is ambiguous
 
 
 @pytest.mark.parametrize("above", ["array_bool_and", "array_bool_or"])
@@ -110,6 +99,9 @@ def test_a_condition_that_is_seen_stays_one():
     seen = posed(condition, clause)
     seen.variables["a"].annotations.append(Ref("output_var"))
     assert complete_implications(seen) is seen
+    local = posed(condition, clause)
+    local.variables["a"].annotations.remove("is_defined_var")
+    assert complete_implications(local) is local
     declared = posed(("int_le_imp", "x", 1, "p"), clause)
     assert complete_implications(declared) is declared
     wanted = posed(condition, clause, goal=Goal("minimize", Ref("a"), [], 0))
@@ -130,7 +122,7 @@ def test_what_the_library_declares_has_the_same_solutions_with_a_condition_that_
         model, condition = case.model, case.model.constraints[0].args[-1]
         if not isinstance(condition, Ref):
             continue
-        model.variables[condition].annotations = [Ref("var_is_introduced")]
+        model.variables[condition].annotations = [Ref("var_is_introduced"), Ref("is_defined_var")]
         model.variables["free"] = Variable("free", "bool", None, [Ref("output_var")], None, 0)
         model.constraints.append(Constraint("bool_clause", [[condition, Ref("free")], []], [], 0))
         model = with_text(model)
