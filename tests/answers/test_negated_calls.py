@@ -248,3 +248,14 @@ def test_models_that_restrict_a_truth_in_one_direction_are_not_refused(release, 
     """Elements of arrays and local variables are introduced by MiniZinc, too. Counted are solutions without them."""
     flat = releases()[release].flatten(f"var bool: q;\nvar bool: r;\n{items}\nsolve satisfy;\n")
     assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == count
+
+
+@pytest.mark.covers("A4")
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("shape", ["1..2", "1..2, 1..1"])
+def test_a_search_of_sets_is_one_of_truths(release, shape):
+    """2.10 prefers the standard library's annotation where ours is of any shape, and its sets stay in the FlatZinc."""
+    search = "set_search(s, input_order, indomain_min, complete)"
+    flat = releases()[release].flatten(f"array[{shape}] of var set of 1..2: s;\nsolve :: {search} satisfy;\n")
+    assert "var set" not in flat and flat.count("bool_search(") == 2
+    assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == 16
