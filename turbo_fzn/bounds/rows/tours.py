@@ -123,7 +123,6 @@ def _farthest(weights: np.ndarray, alive: np.ndarray) -> tuple[int, int, float]:
 
 def tour(loops: bool) -> Callable[..., None]:
     """The form of circuit, or with `loops` of subcircuit: degree equations, and a Tour as separator."""
-
     def form(m: Linearizer, x: Any, first: Any) -> None:
         terms, start = m.array(x), m.term(first).constant
         m.distinct.append(terms)
