@@ -30,6 +30,7 @@ FUZZFLAGS ?= --seed 1
 SOAKFLAGS ?=
 MUTATEFLAGS ?=
 VARIANTFLAGS ?=
+NEWESTFLAGS ?=
 JOURNALFLAGS ?= --arch gpu --seconds 10
 FILES ?= tests/data/corpus
 BENCHFLAGS ?=
@@ -175,7 +176,7 @@ look: $(TESTED) compiler docs
 newest-minizinc: $(TESTED) compiler
 	@$(call provide,command -v node,nodejs)
 	@$(call provide,command -v npm,npm)
-	@$(RUN) tests/tools/newest_minizinc.py
+	@$(RUN) tests/tools/newest_minizinc.py $(NEWESTFLAGS)
 
 # Warnings are errors: a page in no menu, a link or an anchor that leads nowhere.
 docs: $(READY)

@@ -7,6 +7,7 @@ each G, over sets too, and the solutions are those that enumeration in Python fi
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice, product, repeat
@@ -35,8 +36,10 @@ from support.global_models import assignments, declaration, plain_name
 from support.global_notation import Case
 from support.minizinc_output import count_solutions
 from support.needs import needs_minizinc, needs_npm
+from support.releases import RELEASES as RELEASES_BY_NAME
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import ModelError
+from turbo_fzn.base.resources import share_folder
 
 RELEASES = [
     pytest.param("installed", marks=needs_minizinc),
@@ -161,6 +164,33 @@ def test_the_truth_of_a_global_is_its_own_in_every_form(release, start):
     assert faults([puzzle_of_global(number, *pair) for number, pair in enumerate(some)], release) == []
 
 
+UNEQUAL = "predicate int_lin_ne_imp(array [int] of int: c, array [int] of var int: x, int: k, var bool: b)"
+REIFIED = "predicate turbo_all_different_reif(array [int] of var int: x, var bool: b);"
+BROKEN = {  # a file of the library, and the text in the place of another
+    "an implication of another sign": ("redefinitions.mzn", f"{UNEQUAL};", f"{UNEQUAL} = int_lin_eq_imp(c, x, k, b);"),
+    "a declaration is missing": ("turbo_globals.mzn", REIFIED, ""),
+    "a disjunction is a conjunction": ("nosets.mzn", "array_bool_or([b, c], a)", "array_bool_and([b, c], a)"),
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_library_is_seen(monkeypatch, tmp_path: Path, release, fault):
+    file, text, other = BROKEN[fault]
+    library = shutil.copytree(share_folder() / "minizinc" / "turbo", tmp_path / "turbo")
+    assert text in (library / file).read_text()
+    x, y = Drawn("x_#[1]", lambda s: s.x[0]), Drawn("x_#[2]", lambda s: s.x[1])
+    union = joined(SET_OPERATIONS[0], SETS[0], SETS[1])
+    calls = [joined(COMPARISONS[1], x, y), GLOBALS[0], joined(OF_SETS[2], SETS[0], union)]
+    some = [puzzle_of(number, form, call) for number, (form, call) in enumerate(product(FORMS[6:8], calls))]
+    assert faults(some, release) == []
+    (library / file).write_text((library / file).read_text().replace(text, other))
+    broken = RELEASES_BY_NAME[release](library)
+    monkeypatch.setitem(releases(), release, broken)
+    assert faults(some, release)
+    broken.close()
+
+
 @needs_minizinc
 @pytest.mark.parametrize("operator", ["union", "intersect", "diff", "symdiff"])
 def test_a_set_that_is_an_operand_and_the_result_is_printed(minizinc, tmp_path: Path, operator):
@@ -209,9 +239,23 @@ def test_a_negation_of_which_a_direction_is_lost_is_right_or_refused():
         ("constraint let {var bool: t} in (t -> (q \\/ r)) /\\ (t -> not q);", 4),
         ("predicate f(var bool: a) = let {var bool: t} in (t -> a) /\\ (t -> not a); constraint f(q);", 4),
         ("constraint let {var bool: t = exists([q, r])} in not t; constraint q -> r;", 1),
+        ("array[1..2] of var bool: p; var 0..3: x; constraint p[1] -> x <= 2; constraint p[1] -> x >= 1;", 48),
+        ("var 0..3: x; constraint let {var bool: t} in (t -> x <= 2) /\\ (t -> x != 1) /\\ (t -> q);", 16),
+        ("var 0..3: x; constraint q -> let {var bool: t} in (t -> x <= 2) /\\ (t \\/ x = 3);", 16),
     ],
 )
 def test_models_that_restrict_a_truth_in_one_direction_are_not_refused(release, items, count):
     """Elements of arrays and local variables are introduced by MiniZinc, too. Counted are solutions without them."""
     flat = releases()[release].flatten(f"var bool: q;\nvar bool: r;\n{items}\nsolve satisfy;\n")
     assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == count
+
+
+@pytest.mark.covers("A4")
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("shape", ["1..2", "1..2, 1..1"])
+def test_a_search_of_sets_is_one_of_truths(release, shape):
+    """2.10 prefers the standard library's annotation where ours is of any shape, and its sets stay in the FlatZinc."""
+    search = "set_search(s, input_order, indomain_min, complete)"
+    flat = releases()[release].flatten(f"array[{shape}] of var set of 1..2: s;\nsolve :: {search} satisfy;\n")
+    assert "var set" not in flat and flat.count("bool_search(") == 2
+    assert len(solve_text(flat, arch="cpu", all_solutions=True).solutions) == 16

@@ -8,7 +8,7 @@ have many. The FlatZinc of `p <-> not p` is the same, and cannot be distinguishe
 Of `(not (not (p /\\ q))) <- p` it writes, up to 2.10, `bool_clause([],[p,X])` and `bool_clause([],[p,q,X]) ::
 defines_var(X)`, which are true wherever X is false: the direction of the definition that the other clause needs is
 lost, and so are constraints of the model. No intended definition has this form, since it would restrict nothing. 2.10
-also writes it for `not (false xor (s superset t))`.
+also writes it for `not (false xor (s superset t))`. An implication `p_imp(x, X)` is a direction as a clause is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from turbo_fzn.base.errors import ModelError
+from turbo_fzn.predicates.signature import IMPLIED
 from turbo_fzn.read.model import Call, Constraint, Model, Ref
 
 LOST = "MiniZinc loses the other direction of some negations within each other; simplify them in the model"
@@ -47,15 +48,15 @@ def refuse_wrong_definitions(model: Model) -> None:
             if isinstance(annotation, Call) and annotation.name == "defines_var":
                 if constraint.name in MEANINGS:
                     _refuse_own_negation(model, constraint, annotation.args)
-                elif constraint.name == "bool_clause" and _is_introduced(model, annotation.args):
+                elif _is_one_direction(constraint, annotation.args) and _is_introduced(model, annotation.args):
                     in_one_direction[annotation.args[0]] = constraint
     if in_one_direction:
         _refuse_vain_definitions(model, in_one_direction)
 
 
 def _refuse_vain_definitions(model: Model, definitions: dict[str, Constraint]) -> None:
-    """Raises ModelError where a clause defines a variable without effect: where it has other uses, and all are literals
-    of clauses with the same sign as in the definition."""
+    """Raises ModelError where a clause or an implication defines a variable without effect: where it has other uses,
+    all of them literals with the same sign as in the definition."""
     signs: defaultdict[object, list[bool | None]] = defaultdict(list)
     for name, sign in _signs(model):
         signs[name].append(sign)
@@ -65,6 +66,11 @@ def _refuse_vain_definitions(model: Model, definitions: dict[str, Constraint]) -
             raise ModelError(f"nothing needs this definition of `{name}`: {LOST}", *model.locate(constraint.position))
 
 
+def _is_one_direction(constraint: Constraint, defined: list) -> bool:
+    """Whether a constraint is a clause, or an implication of which the defined variable is the condition."""
+    return constraint.name == "bool_clause" or constraint.name.endswith(IMPLIED) and defined == constraint.args[-1:]
+
+
 def _is_introduced(model: Model, defined: list) -> bool:
     """Whether an annotation defines a variable that MiniZinc has introduced."""
     variable = model.variables.get(defined[0]) if len(defined) == 1 and isinstance(defined[0], Ref) else None
@@ -72,26 +78,27 @@ def _is_introduced(model: Model, defined: list) -> bool:
 
 
 def _signs(model: Model) -> Iterator[tuple[object, bool | None]]:
-    """(variable, its sign) of each literal of a clause, and (variable, None) of all other uses."""
+    """(variable, its sign) of each literal of a clause, also of the condition of an implication, and (variable, None)
+    of all other uses."""
     for constraint in model.constraints:
         sides = _literals(constraint)
-        for literals, sign in zip(sides, (True, False)):
+        for literals, sign in zip(sides, (True, False, None)):
             yield from ((name, sign) for name in model.names_in([literals]))
-        if not sides:
-            yield from ((name, None) for name in model.names_in(constraint.args))
     yield from ((variable.value, None) for variable in model.variables.values() if isinstance(variable.value, Ref))
 
 
 def _literals(constraint: Constraint) -> tuple[object, ...]:
-    """The positive and the negative literals of a constraint that is a clause, or nothing."""
+    """The positive and the negative literals of a constraint, and its other arguments."""
     match constraint.name, constraint.args:
         case "bool_clause", [positive, negative]:
-            return positive, negative
+            return positive, negative, []
         case "array_bool_or", [positive, True]:
-            return positive, []
+            return positive, [], []
         case "array_bool_and", [negative, False]:
-            return [], negative
-    return ()
+            return [], negative, []
+        case name, [*others, condition] if name.endswith(IMPLIED):
+            return [], condition, others
+    return [], [], constraint.args
 
 
 def _refuse_own_negation(model: Model, constraint: Constraint, defined: list) -> None:

@@ -30,7 +30,6 @@ from turbo_fzn.base.progress import stage
 from turbo_fzn.lower import branching
 from turbo_fzn.lower.budget import state_waiting
 from turbo_fzn.lower.builder import RowBuilder
-from turbo_fzn.lower.definitions import refuse_wrong_definitions
 from turbo_fzn.lower.early import OF_CONSTANTS, Domains, Handler, may_take
 from turbo_fzn.lower.elements import state_whole
 from turbo_fzn.lower.narrow import Job, Narrower, clauses_about_one, narrow, one_of, variables_among
@@ -64,7 +63,6 @@ def lower(model: Model, share: bool = True, orders: Sequence[Order] = (), alone:
     pairs of lists of variables' names, the first of which must be lexicographically no greater (symmetry/breaking.py).
     `alone`: constraints that would be too many rows become wide rows only (tnf/wide.py). Raises ModelError for an
     invalid model."""
-    refuse_wrong_definitions(model)
     rewriter = Rewriter(model, share, orders, alone)
     with stage("lower", rewriter.progress):
         lowered = rewriter.run()

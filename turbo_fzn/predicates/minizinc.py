@@ -73,8 +73,16 @@ REDEFINITIONS = """\
 
 include "nosets.mzn";
 
-% The implication of a set that is known.
+% Implications, which MiniZinc states where no other direction is needed. That of a set is of one that is known.
+
+int_eq_imp
+int_ne_imp
+int_le_imp
+int_lin_eq_imp
+int_lin_ne_imp
+int_lin_le_imp
 set_in_imp
+bool_eq_imp
 
 % The truth values of builtins that the standard library only ever states, but in which models may call them, as
 % `b <-> iffall(x)` does. Where a function is not defined its relation is false.

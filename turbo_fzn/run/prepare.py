@@ -17,6 +17,8 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine import root
 from turbo_fzn.engine.library import library
 from turbo_fzn.engine.variants import BITSETS
+from turbo_fzn.lower.conditions import complete_implications
+from turbo_fzn.lower.definitions import refuse_wrong_definitions
 from turbo_fzn.lower.rewrite import Order, lower
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
@@ -44,10 +46,12 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
         model = projected(model, names_of(options.project))
     start = time.monotonic()
     chosen = plan(model, options, for_once)
-    orders = symmetries(model) if chosen.breaks_symmetry else []
-    lowered = lower(model, chosen.simplifies, orders, chosen.may_stand_alone)
+    refuse_wrong_definitions(model)
+    stated = complete_implications(model) if chosen.simplifies else model
+    orders = symmetries(stated) if chosen.breaks_symmetry else []
+    lowered = lower(stated, chosen.simplifies, orders, chosen.may_stand_alone)
     if lowered.tnf.needs_learners and not can_learn(lowered.tnf, options):
-        lowered = lower(model, chosen.simplifies, orders)
+        lowered = lower(stated, chosen.simplifies, orders)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)

@@ -98,6 +98,9 @@ def n_solutions(text: str) -> int:
         ("constraint array_bool_and([p,X],false);\n", BACK),
         ("constraint array_bool_or([p,X],true);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
         ("constraint bool_clause([p,X],[]);\n", "constraint bool_clause([X],[p,q]) :: defines_var(X);\n"),
+        ("constraint bool_eq_imp(p,q,X);\n", BACK),
+        ("constraint bool_clause([],[p,X]);\n", "constraint bool_eq_imp(p,q,X) :: defines_var(X);\n"),
+        ("constraint bool_le_imp(p,q,X);\n", "constraint bool_eq_imp(p,q,X) :: defines_var(X);\n"),
     ],
 )
 def test_a_definition_in_the_direction_that_nothing_needs_is_refused_with_its_line(uses, definition):
@@ -121,6 +124,19 @@ def test_a_definition_in_the_direction_that_nothing_needs_is_refused_with_its_li
 )
 def test_a_definition_in_a_direction_that_is_needed_is_lowered(uses, count):
     assert n_solutions(f"{LOST}{uses}{BACK}{GOAL}") == count
+
+
+@pytest.mark.parametrize(
+    "uses, count",
+    [
+        ("", 4),
+        ("constraint bool_clause([X],[p]);\n", 3),
+        ("constraint bool_clause([X],[p]);\nconstraint bool_clause([],[X,q]);\n", 2),
+        ("constraint bool_le_imp(q,X,p);\n", 4),
+    ],
+)
+def test_an_implication_in_a_direction_that_is_needed_is_lowered(uses, count):
+    assert n_solutions(f"{LOST}{uses}constraint bool_eq_imp(p,q,X) :: defines_var(X);\n{GOAL}") == count
 
 
 def test_a_variable_of_the_author_may_be_defined_in_any_direction():
