@@ -175,7 +175,7 @@ def test_what_a_library_prints_is_not_among_the_answers(tmp_path, module):
 
 # ---- stops that come early
 
-MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.answer.output", "argparse")
+MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.answer.output", "turbo_fzn.options.parsing")
 
 
 @pytest.mark.covers("T3", "T4", "T5")
@@ -211,7 +211,7 @@ def test_a_signal_behind_the_answer_of_a_spent_limit_gives_no_other_one(tmp_path
 
 
 def test_an_action_is_interrupted_too(tmp_path):
-    early = sabotage(tmp_path, "argparse", "import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    early = sabotage(tmp_path, "turbo_fzn.options.parsing", "import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     answer = run("--info", PYTHONPATH=early)
     assert (answer.code, answer.text, answer.errors) == (1, "=====ERROR=====\n", "fzn-turbo: interrupted\n")
 
