@@ -192,7 +192,7 @@ OPTIONS = (
     Row(("--float-precision",), "float_precision", "number:P",
         "tolerance of float variables, absolute up to 1, relative beyond", "float:0:1",
         more="At least 1e-12 (docs/guide/floats.md)."),
-    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, whatever the model's size", "bool",
+    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc (large models too)", "bool",
         more="By default, solutions of models with up to 2,000,000 literals are checked. With `-a` on an easy "
              "model checks can take most of the time."),
     Row(("--no-check",), "check", "const:never", "do not check solutions", "bool"),

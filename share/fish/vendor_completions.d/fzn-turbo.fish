@@ -42,7 +42,7 @@ complete -c fzn-turbo -l without -r -d 'methods that free search does not use, c
 complete -c fzn-turbo -l relaxation -x -a 'auto on off' -d 'linear relaxation beside the search, which proves bounds on the objective'
 complete -c fzn-turbo -l symmetry -x -a 'auto on off' -d 'find only one of solutions that are symmetric to each other'
 complete -c fzn-turbo -l float-precision -r -d 'tolerance of float variables, absolute up to 1, relative beyond'
-complete -c fzn-turbo -l check -d 'check every solution against the FlatZinc, whatever the model\'s size'
+complete -c fzn-turbo -l check -d 'check every solution against the FlatZinc (large models too)'
 complete -c fzn-turbo -l no-check -d 'do not check solutions'
 complete -c fzn-turbo -l no-simplify -d 'do not simplify the model'
 complete -c fzn-turbo -l gpu-threads -r -d 'threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)'
