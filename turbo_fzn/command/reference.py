@@ -43,7 +43,7 @@ def page() -> str:
     for title, rows in grouped():
         parts += [f"### {title[0].upper()}{title[1:]}\n", options_table(rows)]
     actions = [(f"`{flag}{' [FOLDER]' if flag in TAKE_FOLDER else ''}`", code(text)) for flag, text in ACTIONS]
-    actions += [("`-h`, `--help`, `--help-all`, `--version`", "what they say")]
+    actions += [("`-h`, `--help`, `--help-all`, `--version`", "show help or the version")]
     parts += ["### Instead of solving\n", table(("flag", "meaning"), actions)]
     parts += [f"## Exit code\n\n{code(EXIT)}\n"]
     variables = [(f"`{name}`", text) for name, text in VARIABLES]

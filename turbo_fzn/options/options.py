@@ -110,122 +110,121 @@ OPTIONS = (
     Row(("-a-o", "--all-optimal"), "all_optimal", "switch", "optimisation: all optimal solutions"),
     Row(("--optimal-solutions", "-n-o", "--num-optimal"), "n_optimal", "int",
         "optimisation: at most this many optimal solutions (0: all; default: 1)", "int:0:1000000000",
-        more="MiniZinc does not pass the two short names on: through it, use the long one."),
+        more="MiniZinc does not pass the short names to solvers; use the long name there."),
     Row(("--project",), "project", "text:NAMES",
         "print only these variables and arrays, comma-separated, as in x,y (default: the model's output)",
         more="With `-a` each combination of their values is printed once. The names are those of the FlatZinc."),
     Row(("--count",), "count", "switch",
-        "satisfaction: look for all solutions, and print only how many there are, as the statistic solutions",
-        more="With `--project` combinations are counted."),
+        "satisfaction: find all solutions, but print only their number, as the statistic solutions",
+        more="With `--project`, combinations of the values of these variables are counted."),
     Row(("--lexicographic",), "lexicographic", "text:GOALS",
-        "best in one goal after the other, as in 'minimize x, maximize y' (default: the model's objective)"),
+        "optimise goals in this order of priority, as in 'minimize x, maximize y' (default: the model's objective)"),
     Row(("--front",), "front", "text:GOALS",
-        "all solutions that no other one dominates in these goals (default: no Pareto front)"),
+        "find the Pareto front of these goals: all solutions that no other solution dominates (default: off)"),
     Row(("--explain",), "explain", "switch",
-        "where there is no solution, say why: constraints that have none together", "bool",
-        more="A minimal set: without any one of them there is a solution. They have the names that the model gives "
-             "them. docs/guide/explain.md says more."),
+        "for a model without a solution, show a minimal set of constraints that conflict", "bool",
+        more="If any constraint of the set is removed, the others have a solution. Constraints are named as in the "
+             "model (docs/guide/explain.md)."),
     Row(("-f", "--free-search"), "free_search", "switch",
-        "free search: neighbourhoods and restarts beside the annotated search",
-        more="The default of models without a search annotation. On a CPU there are threads that learn from "
-             "conflicts, too."),
+        "free search: large neighbourhood search and restarts beside the annotated search",
+        more="The default for models without a search annotation. On a CPU some threads also learn from conflicts."),
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int",
-        "seed of the random choices; equal runs of one thread print the same (default: 0)",
-        more="With `-r` and without `-p` and `-f` there is one thread on a CPU."),
+        "random seed; runs of one thread with the same seed print the same output (default: 0)",
+        more="With `-r` and without `-p` and `-f`, the CPU engine uses one thread."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("--turbo-statistics",), "turbo_statistics", "switch",
-        "with -s: statistics by the names that C++ Turbo gives them", "bool",
-        more="docs/guide/from-turbo.md has the names, and the flags of that solver which are understood."),
+        "with -s: use the statistics names of C++ Turbo", "bool",
+        more="docs/guide/from-turbo.md lists the names, and the flags of C++ Turbo that are accepted."),
     Row((JSON_STREAM,), "json_stream", "switch",
         "print solutions, bounds, statistics, status, warnings and errors as JSON, one object a line",
-        more="Of MiniZinc's types; docs/guide/json.md describes them. Under MiniZinc, give the flag to `minizinc`."),
+        more="The message types are MiniZinc's (docs/guide/json.md). Under MiniZinc, pass the flag to `minizinc`."),
     Row(("-t", "--time-limit"), "time_limit", "int",
         "time limit in milliseconds, from the start of the process (0, the default: none)",
-        more="The best solution is printed before the limit. A model that is not ready for the search by then gets "
-             "0.2 s more; with a limit below 0 it is not read."),
+        more="The best solution is printed before the limit. If preparation is not finished by then, the search still "
+             "gets 0.2 s. With a negative limit, the model is not read."),
     Row(("--memory-limit",), "memory_limit", "int",
-        "memory that the process may take, in MiB (default: no limit)", "int:1:1000000000",
-        more="What is resident counts, also of compilers that it starts; not that of GPUs. When 15/16 are taken, the "
-             "run ends as at the time limit, with the best solution or as unknown. The default of `--memory` is a "
-             "quarter of it then."),
-    Row(("-v", "-l", "--verbose"), "verbose", "switch", "say on stderr what is being done",
-        more="A line for each stage, with its time and sizes, how the model is searched and why, each solution, "
-             "and now and then how the search goes."),
+        "memory limit of the process, in MiB (default: none)", "int:1:1000000000",
+        more="Resident memory counts, including that of compilers that the process starts, but not GPU memory. At "
+             "15/16 of the limit the run ends as at the time limit, with the best solution or UNKNOWN. `--memory` then "
+             "defaults to a quarter of the limit."),
+    Row(("-v", "-l", "--verbose"), "verbose", "switch", "report progress on stderr",
+        more="A line for each stage with its time and sizes, the search methods and the reasons for them, each "
+             "solution, and the state of the search at growing intervals."),
     Row(("--log-file",), "log_file", "text",
-        "append what -v says, warnings and errors to this file (default: none)", "string",
+        "append the output of -v, warnings and errors to this file (default: none)", "string",
         more="Each line begins with the time (UTC) and the level: `INFO`, `WARNING` or `ERROR`."),
     Row(("--arch",), "arch", "choice:auto:gpu:cpu:hybrid",
-        "engine: the GPU, CPU threads, or the CPU until the GPU is ready; hybrid is there to be compared",
+        "engine: the GPU, CPU threads, or the CPU until the GPU is ready (auto); hybrid serves for comparisons",
         "opt:auto:gpu:cpu:hybrid",
-        more="With `auto` the search starts on the CPU; the GPU, if there is one, joins it as soon as it is ready. "
-             "With `hybrid` CPU threads, one a core, search the tree alone, without learners and neighbourhoods, and "
-             "each has a block of the first GPU that propagates for it."),
+        more="With `auto` the search starts on the CPU, and the GPU, if the machine has one, joins when it is ready. "
+             "With `hybrid` one CPU thread a core searches the tree, without learners and neighbourhoods, and a block "
+             "of the first GPU propagates for each thread."),
     Row(("--gpus",), "gpus", "text:WHICH",
-        "the GPUs to use: all, so many of them, or a list of their numbers, as in 0,2", "string",
-        more="The numbers are the driver's, from 0 on; `1,` is GPU 1 alone. They search one tree together."),
+        "GPUs to use: all, a count, or a list of device numbers, as in 0,2", "string",
+        more="The driver numbers GPUs from 0; `1,` is GPU 1 alone. All GPUs search one tree together."),
     Row(("--blocks",), "blocks", "int",
-        "how many subproblems are searched at once (default: on a CPU -p, else as many as each GPU holds)",
+        "number of blocks that search at once (default: -p on a CPU, on a GPU as many as it holds)",
         "int:1:1000000"),
     Row(("--lns",), "lns", "choice:auto:on:off", "large neighbourhood search in some of the blocks", "opt:auto:on:off",
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
-        "blocks that learn from conflicts: auto, off, or their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only threads of a CPU learn. "
-             "`auto`: in free search, and to optimise along an annotation. A role may be followed by sets of variables "
-             "that it decides first, with equal work each, as in `finder:all+labelled`. The sets are `all`, `truths`, "
-             "`unlinked` and `labelled`."),
+        "threads that learn from conflicts: auto, off, or a list of their roles, as in prover,finder", "string",
+        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only CPU threads learn. With `auto` "
+             "threads learn in free search, and when a model with an annotation is optimised. A role may name sets of "
+             "variables to branch on first, which share its time equally, as in `finder:all+labelled`; the sets are "
+             "`all`, `truths`, `unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
-        "memory of all blocks that learn, together and at most, in MiB (default: a quarter of the machine's)",
+        "memory limit of all learning threads together, in MiB (default: a quarter of the machine's)",
         "int:1:1000000"),
     Row(("--without",), "without", "text:LIST",
-        "methods that free search leaves out, comma-separated, as in window,probe (default: none)", "string",
+        "methods that free search does not use, comma-separated, as in window,probe (default: none)", "string",
         more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `repair`, `weighted`, "
              "`annotated`, `probe`, and the roles of `--learn`."),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
-        "linear relaxation beside the search, which proves bounds of the objective", "opt:auto:on:off",
-        more="It often finds the best solution, too. `auto`: where the search has more than one block, and in free "
-             "search; with one thread and a seed, beside a learner."),
+        "linear relaxation beside the search, which proves bounds on the objective", "opt:auto:on:off",
+        more="It often finds the best solution, too. `auto` uses it in free search and with several blocks; with one "
+             "thread and a seed only beside a learner."),
     Row(("--symmetry",), "symmetry", "choice:auto:on:off",
-        "of solutions that are symmetric to each other, look for one only", "opt:auto:on:off",
-        more="Never where several solutions are wanted. `auto`: with `-f`, where the model has no warm start."),
+        "find only one of solutions that are symmetric to each other", "opt:auto:on:off",
+        more="Off when several solutions are requested. `auto` uses it with `-f`, unless the model has a warm start."),
     Row(("--float-precision",), "float_precision", "number:P",
-        "how far float variables may be off, beyond 1 in relation to their size", "float:0:1",
-        more="At least 1e-12. docs/guide/floats.md says what an answer means."),
-    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc, however large", "bool",
-        more="Without it, solutions of models up to 2,000,000 literals are checked. With `-a` on an easy model the "
-             "checks can take most of the time."),
-    Row(("--no-check",), "check", "const:never", "print solutions unchecked", "bool"),
+        "tolerance of float variables, absolute up to 1, relative beyond", "float:0:1",
+        more="At least 1e-12 (docs/guide/floats.md)."),
+    Row(("--check",), "check", "const:always", "check every solution against the FlatZinc (large models too)", "bool",
+        more="By default, solutions of models with up to 2,000,000 literals are checked. With `-a` on an easy "
+             "model checks can take most of the time."),
+    Row(("--no-check",), "check", "const:never", "do not check solutions", "bool"),
     Row(("--no-simplify",), "simplify", "const:", "do not simplify the model", "bool"),
     Row(("--gpu-threads",), "gpu_threads", "int",
         "threads of a GPU block, a multiple of 32 from 32 to 512 (default: by the size of the store)", "int:32:512"),
     Row(("--gpu-memory",), "gpu_memory", "int",
-        "GPU memory to use, at most, in MiB (default: all)", "int:1:1000000"),
+        "GPU memory limit in MiB (default: all)", "int:1:1000000"),
     Row(("--variant",), "variant", "text:NAMES",
         "variants of the engine, comma-separated, as in sweep,recompute (default: the usual build)", "string",
-        more="`--list-variants` shows them, docs/measurements/journal.md compares them. Kernels of a variant are "
-             "compiled when they are wanted first. Nobody learns from conflicts, unless `--learn` names who."),
+        more="`--list-variants` lists them, docs/measurements/journal.md compares them. Kernels of a variant are "
+             "compiled at first use. Threads learn from conflicts only if `--learn` names roles."),
     Row(("--subproblems",), "subproblems", "int",
-        "of `--variant static-split`: into how many parts the tree is split, a power of two (default: 32 a block)"),
+        "with --variant static-split: number of subtrees, a power of two (default: 32 a block)"),
     Row(("--profile",), "profile", "switch",
-        "count where the time goes: statistics profileFixpoint, profileChoice, ...", "bool"),
+        "measure the time of each part of the search: statistics profileFixpoint, profileChoice, ...", "bool"),
     Row(("--cp-profiler",), "cp_profiler", "pair",
-        "send the search tree to the profiler that listens: execution ID and port (default: nowhere)",
-        more="It is the profiler of the MiniZinc IDE. The search uses one CPU block."),
+        "send the search tree to a listening CP profiler: execution ID and port (default: none)",
+        more="MiniZinc's IDE contains this profiler. The search uses one CPU block."),
     Row(("--report",), "report", "text",
-        "write the run as a page with pictures (HTML) to this file (default: none)", "string",
-        more="Objective and bound over time, who improved, nodes a second, shares of the methods, sizes of the "
-             "model, date, commands, settings, machine, the time of every solution. It is "
+        "write a report of the run, an HTML page with charts, to this file (default: none)", "string",
+        more="Objective and bound over time, the method behind each improvement, nodes per second, shares of the "
+             "methods, sizes of the model, date, command, settings, machine, and the time of every solution. It is "
              "written after the answer."),
     Row(("--proof",), "proof", "text",
-        "write a proof to this file (default: none)", "string",
-        more="docs/design/proofs.md."),
+        "write a proof that a checker can verify to this file (default: none)", "string",
+        more="docs/design/proofs.md describes the format, and which search such runs use."),
     Row(("--proof-limit",), "proof_limit", "int",
-        "MiB of log for the proof (default: no limit)",
+        "limit of the log behind a proof, in MiB (default: none)",
         "int:1:1000000"),
     Row(("--dump-tnf",), "dump_tnf", "text",
-        "write the model in ternary normal form to this file, and stop (default: solve it)"),
+        "write the model in ternary normal form to this file and exit (default: solve)"),
 )  # fmt: skip
 
 # The headings of `--help`, each with the first flag of the row that follows it.
@@ -243,22 +242,22 @@ GROUPS = (
 SOLVED = f"{known()} or a model in ternary normal form (.tnf), perhaps packed ({', '.join(PACKED)})"  # for --help
 ACTIONS = (
     ("--install-solver", "write the solver configuration to ~/.minizinc/solvers, or to FOLDER"),
-    ("--uninstall-solver", "remove it from there"),
+    ("--uninstall-solver", "remove it"),
     ("--info", "show version, engines, GPUs and the kernel cache"),
-    ("--doctor", "look for what is missing or broken here, and say which command mends it (--arch gpu asks for a GPU)"),
+    ("--doctor", "check this installation and show the command that mends each fault (with --arch gpu, the GPU too)"),
     (FIX, "with --doctor: write a stale solver configuration anew"),
     ("--build-kernels", "compile the kernels into the cache"),
-    (CHECK_PROOF, "check a proof that --proof has written"),
-    ("--list-variants", "show the names that --variant takes, with the engines that have each"),
+    (CHECK_PROOF, "check a proof written by --proof"),
+    ("--list-variants", "list the names that --variant accepts, and the engines that have each variant"),
 )
 
 TAKE_FOLDER = tuple(flag for flag, _ in ACTIONS if flag.endswith("solver"))
 
 EXIT = (
-    "0 for every answer, also unsatisfiable and unknown, and where a signal, a limit of time or memory or a reader who "
-    "leaves has ended the run; 1 for an error, which is one line on stderr. With --doctor, 0 when the CPU engine "
-    "solves models and everything that you asked for works: what CXX, NVCC or TURBO_FZN_CACHE names, the GPU if PyCUDA "
-    "is installed or --arch gpu is given, MiniZinc if --install-solver has been typed."
+    "0 for every answer, including unsatisfiable and unknown, and for a run that a signal, a limit of time or memory "
+    "or a closed output has ended; 1 for an error, which is one line on stderr. With --doctor, 0 if the CPU engine "
+    "solves models and all that was set up works: what CXX, NVCC or TURBO_FZN_CACHE names, the GPU if PyCUDA is "
+    "installed or --arch gpu is given, MiniZinc if --install-solver was run before."
 )
 
 
