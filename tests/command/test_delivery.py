@@ -175,7 +175,12 @@ def test_what_a_library_prints_is_not_among_the_answers(tmp_path, module):
 
 # ---- stops that come early
 
-MODULES = ("turbo_fzn.base.collector", "turbo_fzn.options.options", "turbo_fzn.run.answer.output", "turbo_fzn.options.parsing")
+MODULES = (
+    "turbo_fzn.base.collector",
+    "turbo_fzn.options.options",
+    "turbo_fzn.run.answer.output",
+    "turbo_fzn.options.parsing",
+)
 
 
 @pytest.mark.covers("T3", "T4", "T5")
