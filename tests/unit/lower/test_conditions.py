@@ -15,7 +15,7 @@ from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.base.errors import ModelError
 from turbo_fzn.base.resources import share_folder
 from turbo_fzn.lower.conditions import complete_implications
-from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 LIBRARY = share_folder() / "minizinc" / "turbo" / "redefinitions.mzn"
 DECLARED = re.findall(r"predicate (\w+_imp)", LIBRARY.read_text())
@@ -92,6 +92,25 @@ def test_the_condition_of_several_implications_is_the_conjunction_of_their_truth
 )
 def test_a_condition_that_something_wants_false_stays_one(others):
     assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), *others)))[0] == "int_le_imp"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("array_bool_and", ["p"], Index("members", 1)),
+        ("bool_clause_reif", ["p"], [], Index("members", 1)),
+        ("array_bool_and_imp", [Index("members", 1)], "p"),
+        ("bool_clause", ["p"], [Index("members", 1)]),
+        ("bool_eq", Index("members", 1), "p"),
+    ],
+)
+def test_a_condition_may_be_named_by_its_place_in_an_array(other):
+    model = posed(("int_le_imp", "x", 1, "a"), ("bool_clause", ["a", "q"], []), other)
+    model.arrays["members"] = Array("members", "bool", True, None, [Ref("a")], [], 0)
+    model = with_text(model)
+    expected = {tuple(int(one[name]) for name in SHOWN) for one in all_solutions(model)}
+    result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
+    assert sorted(tuple(int(one[name]) for name in SHOWN) for one in result.solutions) == sorted(expected)
 
 
 def test_a_condition_that_is_seen_stays_one():
