@@ -88,10 +88,15 @@ def test_the_condition_of_several_implications_is_the_conjunction_of_their_truth
         [("array_bool_or", ["a", "p"], False)],
         [("array_bool_and", ["p", "q"], "a")],
         [("bool_lin_le", [1, 1], ["a", "p"], 1)],
+        [("bool_clause_imp", ["p"], ["a"], "b"), ("bool_clause", ["b", "q"], [])],
+        [("bool_clause_reif", ["p"], ["a"], "b"), ("bool_clause", ["b", "q"], [])],
+        [("array_bool_and", ["a", "p"], "b"), ("array_bool_or", ["a", "q"], "b"), ("bool_clause", ["b", "q"], [])],
     ],
 )
 def test_a_condition_that_something_wants_false_stays_one(others):
-    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), *others)))[0] == "int_le_imp"
+    wanted = ("bool_clause", ["a", "q"], [])
+    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), wanted)))[0] == "int_le_reif"
+    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), wanted, *others)))[0] == "int_le_imp"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +126,13 @@ def test_a_condition_that_is_seen_stays_one():
     local = posed(condition, clause)
     local.variables["a"].annotations.remove("is_defined_var")
     assert complete_implications(local) is local
+    shown = posed(condition, clause)
+    annotation = Call("output_array", [[IntSet.interval(1, 1)]])
+    shown.arrays["members"] = Array("members", "bool", True, None, [Ref("a")], [annotation], 0)
+    assert names(complete_implications(shown)) == names(shown)
+    copied = posed(condition, clause)
+    copied.variables["q"].value = Ref("a")
+    assert names(complete_implications(copied)) == names(copied)
     declared = posed(("int_le_imp", "x", 1, "p"), clause)
     assert complete_implications(declared) is declared
     wanted = posed(condition, clause, goal=Goal("minimize", Ref("a"), [], 0))
