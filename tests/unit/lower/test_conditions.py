@@ -130,6 +130,9 @@ def test_a_condition_that_is_seen_stays_one():
     annotation = Call("output_array", [[IntSet.interval(1, 1)]])
     shown.arrays["members"] = Array("members", "bool", True, None, [Ref("a")], [annotation], 0)
     assert names(complete_implications(shown)) == names(shown)
+    equal = posed(condition, clause)
+    equal.variables["a"].value = Ref("q")
+    assert complete_implications(equal) is equal
     copied = posed(condition, clause)
     copied.variables["q"].value = Ref("a")
     assert names(complete_implications(copied)) == names(copied)
