@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -194,6 +195,14 @@ def with_wrong_maximum(monkeypatch) -> None:
     """A solver that takes array_int_maximum for array_int_minimum."""
     wrong = constraints.PREDICATES["array_int_minimum"]
     monkeypatch.setitem(constraints.PREDICATES, "array_int_maximum", wrong)
+
+
+def test_learners_that_lack_memory_may_leave_a_model_whose_constraints_only_they_know():
+    text = "var 0..0: x :: output_var;\nconstraint turbo_disjunctive([0,0,0],[0,0,0]);\nsolve minimize x;\n"
+    ours = Way(blocks=3, learn="auto", free_search=True, n_solutions=1, memory=1, thresholds={"lower.budget_cells": 0})
+    assert judge(parse_text(text), ours).kind == "unclaimed"
+    for other in (replace(ours, memory=3), replace(ours, blocks=1), replace(ours, thresholds={})):
+        assert judge(parse_text(text), other).kind == "right"
 
 
 def test_a_wrong_constraint_is_found_and_shrunk(monkeypatch):

@@ -55,6 +55,18 @@ def test_every_flag_is_taken_with_its_value_behind_it_or_in_one_word():
     assert unknown_flags(sorted(flags), dict.fromkeys(flags, False)) == []
 
 
+@pytest.mark.parametrize("word", ["--front=minimize x, maximize y", "--front= minimize x"])
+def test_a_value_in_the_same_word_may_have_blanks(word):
+    asked = parse_arguments([word, "m.fzn"]).options
+    assert (asked.front, asked.file) == (word.partition("=")[2], "m.fzn")
+    assert parse_arguments(["-n 5", "-t 9 ", "my model.fzn"]).options.n_solutions == 5
+
+
+def test_a_word_with_a_blank_is_no_flag_unless_its_beginning_is_one():
+    assert parse_arguments(["-my model.fzn"]).options.file == "-my model.fzn"
+    assert parse_arguments(["--log-file", "--a b", "m.fzn"]).options.log_file == "--a b"
+
+
 def test_methods_and_roles_have_a_nearest_one_too(tmp_path):
     with pytest.raises(UsageError, match=rf"^--without: no method probee; there are {', '.join(METHODS)}; .* probe\?$"):
         wanted_methods(Options(without="probee"))

@@ -25,7 +25,7 @@ from support.explained_rows import (
     said_by_each,
     were_true,
 )
-from support.lone_rows import count_movers, cpu_rows, explain_rows
+from support.lone_rows import count_movers, cpu_rows, explain_rows, walk_rows
 from support.wide_cases import SHAPES, Case, draw
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.wide import Wide, WideKind
@@ -181,6 +181,67 @@ def test_at_its_fixpoint_cumulative_has_no_start_at_which_a_task_cannot_be():
             for end in set(box[i]):
                 assert fits_for_certain(case, [*box[:i], (end, end), *box[i + 1 :]]), (case, box)
     assert moved > 75
+
+
+def drawn_tasks(random: Random) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """Domains of variables, and the variables of some cumulative rows over them: the starts are those of all rows, a
+    length, use or capacity may be that of another place, and constants are frequent."""
+    starts = list(range(random.randint(3, 5)))
+    domains = [draw_interval(random, 0, 6) for _ in starts]
+
+    def quantity(least: int, most: int) -> int:
+        others = range(len(starts), len(domains))
+        if others and random.random() < 0.3:
+            return random.choice(others)
+        value = random.randint(least, most)
+        domains.append((value, value) if random.random() < 0.7 else draw_interval(random, least, most))
+        return len(domains) - 1
+
+    rows = []
+    for _ in range(random.randint(1, 4)):
+        tasks = random.sample(starts, random.randint(2, len(starts)))
+        rows.append([quantity(1, 4), *(one for s in tasks for one in (s, quantity(0, 3), quantity(0, 3)))])
+    return domains, rows
+
+
+def steps_of(random: Random, domains: list[tuple[int, int]]) -> np.ndarray:
+    """Decisions, most of them below the last one, others after a return to a level above."""
+    steps = []
+    for _ in range(40):
+        variable = random.randrange(len(domains))
+        side, value = random.randint(0, 1), random.randint(*domains[variable])
+        steps.append(
+            (99 if random.random() < 0.7 else random.randint(0, 4), 2 * variable + side, (value, -value)[side])
+        )
+    return np.array(steps, np.int64)
+
+
+def test_rows_that_are_asked_before_they_are_woken_are_at_their_fixpoint():
+    """At each fixpoint of a learner that decides and returns, no row over shared tasks has more to say."""
+    random, moved, conflicts = Random("asked"), 0, 0
+    for _ in range(600):
+        domains, rows = drawn_tasks(random)
+        wides = [Wide(WideKind.CUMULATIVE, np.array(row[:1]), np.array(row[1:]).reshape(-1, 3)) for row in rows]
+        ends = np.array(domains, np.int64).T.copy()
+        tnf = TNF(*[np.empty(0, np.int32)] * 4, *ends, np.empty(0, np.int64), wides=wides)
+        for consistent, bounds in walk_rows(tnf, steps_of(random, domains)):
+            conflicts += not consistent
+            moved += consistent and not np.array_equal(bounds.T, ends)
+            for row in rows if consistent else ():
+                assert_nothing_to_say([tuple(bounds[variable].tolist()) for variable in row], (domains, rows))
+    assert moved > 2000 and conflicts > 200
+
+
+def assert_nothing_to_say(box: Box, model: object) -> None:
+    """The capacity is what is used for certain, or more, and each start can be at both of its ends."""
+    case = Case(WideKind.CUMULATIVE, box, box)
+    least = [(box[0][0], box[0][0]), *box[1:]]
+    assert fits_for_certain(case, least), (box, model)
+    alone = (use[0] for length, use in zip(box[2::3], box[3::3]) if length[0] > 0)
+    assert max(alone, default=0) <= box[0][0], (box, model)
+    for i in range(1, len(box), 3):
+        for end in set(box[i]) if box[i + 1][0] > 0 < box[i + 2][0] else ():
+            assert fits_for_certain(case, [*box[:i], (end, end), *box[i + 1 :]]), (box, model)
 
 
 def chooses(result: int, _index: int, _first: int, *groups: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -51,6 +53,8 @@ def cpu_rows(bits: int, floats: bool = False) -> ctypes.CDLL:
     for call in (compiled.explain_rows, compiled.movers_in_boxes):
         call.argtypes = [*[ctypes.c_void_p] * 3, ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64]
         call.restype = ctypes.c_int64
+    compiled.walk_rows.argtypes = [*[ctypes.c_void_p] * 2, ctypes.c_int32, ctypes.c_void_p]
+    compiled.walk_rows.restype = ctypes.c_int64
     compiled.learns_with_fused_rows.argtypes = [ctypes.c_void_p, ctypes.c_int32]
     compiled.reduced_costs.argtypes = [
         ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2, ctypes.c_int32
@@ -119,12 +123,32 @@ def count_movers(tnf: TNF, lower: np.ndarray, upper: np.ndarray) -> list[int]:
     return counts.tolist()
 
 
+def walk_rows(tnf: TNF, steps: np.ndarray) -> list[tuple[bool, np.ndarray]]:
+    """What a learner of the rows, which may share variables, comes to by each of the steps: (a level to return to, a
+    side, a threshold to suppose unless that is decided); the first one is the root. Whether it is consistent there, and
+    the bounds (int64 [n, 2]). A conflict at level 0 is the last one."""
+    words = np.full((len(steps), 1 + 2 * tnf.n_vars), -1, np.int64)
+    with learner_of(tnf) as (layout, problem):
+        rows = cpu_rows(layout.bits)
+        assert rows.walk_rows(ctypes.byref(problem), steps.ctypes.data, len(steps), words.ctypes.data) == 0
+    return [(line[0] == 0, line[1:].reshape(-1, 2) * (1, -1)) for line in words if line[0] >= 0]
+
+
 def ask_learner(
     name: str, tnf: TNF, lower: np.ndarray, upper: np.ndarray, answer: np.ndarray, fused: Fused | None = None
 ) -> int:
     """The function of rows.cpp, which writes `answer`, and what it returns."""
+    with learner_of(tnf, fused) as (layout, problem):
+        box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
+        n_boxes, *ends = box[0].size // tnf.n_vars, *(bounds.ctypes.data for bounds in box)
+        call = getattr(cpu_rows(layout.bits), name)
+        return int(call(ctypes.byref(problem), *ends, n_boxes, answer.ctypes.data, len(answer)))
+
+
+@contextmanager
+def learner_of(tnf: TNF, fused: Fused | None = None) -> Iterator[tuple[Layout, Problem]]:
+    """The problem of a learner, whose arrays are there meanwhile."""
     layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
-    box = [np.ascontiguousarray(bounds, layout.bound_type) for bounds in (lower, upper)]
     common = make_common()
     problem = problem_on_cpu(layout, common)
     watches = layout.watches_of_learners()
@@ -138,9 +162,7 @@ def ask_learner(
     wides = wide_rows.pack(tnf.wides, tnf.n_vars)
     point_to(problem, wides)
     wide_rows.count(problem, wides)
-    n_boxes, *ends = box[0].size // tnf.n_vars, *(bounds.ctypes.data for bounds in box)
-    call = getattr(cpu_rows(layout.bits), name)
-    return int(call(ctypes.byref(problem), *ends, n_boxes, answer.ctypes.data, len(answer)))
+    yield layout, problem
 
 
 def run_on_gpu(layout: Layout, *results: np.ndarray) -> None:

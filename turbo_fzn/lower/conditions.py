@@ -71,10 +71,14 @@ def _equivalence(constraint: Constraint, condition: str, truth: Ref) -> Constrai
     """The equivalence of this truth in the place of the implication of a condition."""
     name, args = constraint.name, constraint.args
     if name == CLAUSE:
-        others = [literal for literal in args[1] if literal != condition]
-        return constraint._replace(name=CLAUSE + REIFIED, args=[args[0], others, truth])
+        return constraint._replace(name=CLAUSE + REIFIED, args=[args[0], _without(args[1], condition), truth])
     reified = IN_REIFIED_FORM.get(name, name.removesuffix(IMPLIED) + REIFIED)
     return constraint._replace(name=reified, args=[*args[:-1], truth])
+
+
+def _without(literals: object, condition: str | None) -> list[object]:
+    """The literals of one sign but for the condition itself, by its name."""
+    return [one for one in literals if one != condition] if isinstance(literals, list) else [literals]
 
 
 def _candidates(model: Model) -> set[str]:
@@ -84,7 +88,7 @@ def _candidates(model: Model) -> set[str]:
         return set()
     for array in model.arrays.values():
         if any(isinstance(one, Call) and one.name == "output_array" for one in array.annotations):
-            hidden.difference_update(one for one in array.elements if isinstance(one, Ref))
+            hidden.difference_update(model.names_in(array.elements))
     return hidden
 
 
@@ -136,9 +140,11 @@ def _add(model: Model, uses: Uses, place: int) -> None:
         uses.implied[condition].append(place)
     elif isinstance(result, Ref):
         uses.defined[result].append(place)
+    else:
+        uses.fixed.update(model.names_in([result]))
     above = True if result is None else result
     for at, argument in enumerate(args[:-1] if has_truth else args):
-        named = [one for one in model.names_in([argument]) if name != CLAUSE or one != condition]
+        named = list(model.names_in(_without(argument, condition) if name == CLAUSE else [argument]))
         if at in GROWING.get(name, ()) and isinstance(above, (bool, Ref)):
             for one in named:
                 uses.above[one].add(above)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.options.limits import integer, pair, precision
 from turbo_fzn.options.options import ACTIONS, CHECK_PROOF, FIX, OPTIONS, TAKE_FOLDER, Options, Row, metavar_of
-from turbo_fzn.options.spellings import FLAG, did_you_mean, translate, unknown_flags
+from turbo_fzn.options.spellings import FLAG, did_you_mean, is_flag, translate, unknown_flags
 
 HIDDEN = ("-b", "--backend")  # passed by versions of MiniZinc that name the solver
 TELLING = ("-h", "--help", "--help-all", "--version")  # flags that print something, and end the process
@@ -84,7 +84,7 @@ class _Line:
             if word == "--":
                 self.files += self.words
                 return
-            if FLAG.fullmatch(word):
+            if self.is_flag(word):
                 self.take(word)
             else:
                 self.files.append(word)
@@ -132,7 +132,11 @@ class _Line:
 
     def has_word(self) -> bool:
         """Whether the next word is no flag."""
-        return bool(self.words) and self.words[0] != "--" and not FLAG.fullmatch(self.words[0])
+        return bool(self.words) and self.words[0] != "--" and not self.is_flag(self.words[0])
+
+    def is_flag(self, word: str) -> bool:
+        """Whether the word looks like a flag, or is one with blanks in its value."""
+        return bool(FLAG.fullmatch(word)) or is_flag(word, self.takes_value)
 
     def files_of_proof(self) -> list[str]:
         files = [self.words.pop(0) for _ in range(2) if self.has_word()]

@@ -150,15 +150,15 @@ class Translation:
 def unknown_flags(words: Sequence[str], takes_value: Mapping[str, bool]) -> list[str]:
     """The words that look like a flag and are unknown. `takes_value` maps all flags to whether a value follows."""
     before = words[: words.index("--")] if "--" in words else words
-    return [word for word in before if FLAG.fullmatch(word) and not _is_flag(word, takes_value)]
+    return [word for word in before if FLAG.fullmatch(word) and not is_flag(word, takes_value)]
 
 
-def _is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
-    """Whether the word is a flag, perhaps with its value (`-n=5`, `-n5`), or several of one letter (`-as`). `-node` is
-    no flag, although argparse would read it as `-n ode`."""
+def is_flag(word: str, takes_value: Mapping[str, bool]) -> bool:
+    """Whether the word is a flag, perhaps with its value (`-n=5`, `-n5`), in which blanks may be, or several of one
+    letter (`-as`). `-node` is no flag, although argparse would read it as `-n ode`."""
     if word.partition("=")[0] in takes_value:
         return True
-    if word.startswith("--"):
+    if not word.startswith("-") or word.startswith("--") or word == "-":
         return False
     for end, letter in enumerate(word[1:], 2):
         takes = takes_value.get(f"-{letter}")

@@ -172,11 +172,13 @@ class Model:
         return self.file, line, position - self.text.rfind("\n", 0, position)
 
     def names_in(self, args: Iterable) -> Iterator[str]:
-        """The variables named in the arguments of a constraint, arrays and their elements included."""
+        """The variables named in the arguments of a constraint, by themselves or as elements of arrays."""
         for arg in args:
             if isinstance(arg, list):
                 yield from self.names_in(arg)
             elif isinstance(arg, Ref) and arg in self.arrays:
                 yield from self.names_in(self.arrays[arg].elements)
+            elif isinstance(arg, Index) and arg.array in self.arrays:
+                yield from self.names_in(self.arrays[arg.array].elements[arg.index - 1 : arg.index])
             elif isinstance(arg, Ref) and arg in self.variables:
                 yield arg

@@ -92,7 +92,7 @@ OUTLINE bool run_cumulative(Learner& l, i32 row) {
   table.is_settled = false;
   wide_t needed = minimum(maximum(table.most, table.peak), 1 - (wide_t)table.capacity);
   if (!set_side(l, lower_side(tasks.capacity), (value_t)needed, row_reason(row))) return false;
-  bool settled = n_movers == 0 || !names_twice(l, row);
+  bool settled = !names_twice(l, row);
   wide_t most = most_of(table, movers, n_movers);
   i32 size = trail(l).size;
   for (i32 flip = 0; flip < 2 && n_movers > 0; ++flip) {

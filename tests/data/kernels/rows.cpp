@@ -70,6 +70,26 @@ extern "C" i64 movers_in_boxes(
   return own.fits ? 0 : -1;
 }
 
+// A learner that follows the steps (a level to return to, side, k): it supposes the literal, unless that is decided, and
+// propagates. Writes for each step the outcome and then all sides. Returns 0, or -1 without memory.
+extern "C" i64 walk_rows(const Problem* problem, const i64* steps, i32 n_steps, i64* words) {
+  LoneLearner own(problem);
+  if (!own.fits) return -1;
+  WholeLearner& l = own.l;
+  i32 n = n_model_sides(problem);
+  for (i32 i = 0; i < n_steps; ++i, steps += 3, words += n + 1) {
+    if (steps[0] < trail(l).level) backtrack(l, (i32)steps[0]);
+    Literal a = literal((i32)steps[1], (bound_t)steps[2]);
+    bool is_open = sides(l).now[a.side] < a.k && sides(l).now[opposite(a.side)] < 1 - a.k;
+    if (i > 0 && is_open) suppose(l, a);
+    words[0] = propagate(l);
+    for (i32 side = 0; side < n; ++side) words[1 + side] = sides(l).now[side];
+    if (words[0] != CONSISTENT && trail(l).level == 0) return 0;
+    if (words[0] != CONSISTENT) backtrack(l, trail(l).level - 1);
+  }
+  return 0;
+}
+
 // See learner.h.
 extern "C" i32 learns_with_fused_rows(const Problem* problem, i32 index) {
   Block b = {};

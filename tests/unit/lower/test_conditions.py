@@ -15,7 +15,7 @@ from turbo_fzn.base.domains import BOOLEAN, IntSet
 from turbo_fzn.base.errors import ModelError
 from turbo_fzn.base.resources import share_folder
 from turbo_fzn.lower.conditions import complete_implications
-from turbo_fzn.read.model import Call, Constraint, Goal, Model, Ref, Variable
+from turbo_fzn.read.model import Array, Call, Constraint, Goal, Index, Model, Ref, Variable
 
 LIBRARY = share_folder() / "minizinc" / "turbo" / "redefinitions.mzn"
 DECLARED = re.findall(r"predicate (\w+_imp)", LIBRARY.read_text())
@@ -88,10 +88,34 @@ def test_the_condition_of_several_implications_is_the_conjunction_of_their_truth
         [("array_bool_or", ["a", "p"], False)],
         [("array_bool_and", ["p", "q"], "a")],
         [("bool_lin_le", [1, 1], ["a", "p"], 1)],
+        [("bool_clause_imp", ["p"], ["a"], "b"), ("bool_clause", ["b", "q"], [])],
+        [("bool_clause_reif", ["p"], ["a"], "b"), ("bool_clause", ["b", "q"], [])],
+        [("array_bool_and", ["a", "p"], "b"), ("array_bool_or", ["a", "q"], "b"), ("bool_clause", ["b", "q"], [])],
     ],
 )
 def test_a_condition_that_something_wants_false_stays_one(others):
-    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), *others)))[0] == "int_le_imp"
+    wanted = ("bool_clause", ["a", "q"], [])
+    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), wanted)))[0] == "int_le_reif"
+    assert names(complete_implications(posed(("int_le_imp", "x", 1, "a"), wanted, *others)))[0] == "int_le_imp"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("array_bool_and", ["p"], Index("members", 1)),
+        ("bool_clause_reif", ["p"], [], Index("members", 1)),
+        ("array_bool_and_imp", [Index("members", 1)], "p"),
+        ("bool_clause", ["p"], [Index("members", 1)]),
+        ("bool_eq", Index("members", 1), "p"),
+    ],
+)
+def test_a_condition_may_be_named_by_its_place_in_an_array(other):
+    model = posed(("int_le_imp", "x", 1, "a"), ("bool_clause", ["a", "q"], []), other)
+    model.arrays["members"] = Array("members", "bool", True, None, [Ref("a")], [], 0)
+    model = with_text(model)
+    expected = {tuple(int(one[name]) for name in SHOWN) for one in all_solutions(model)}
+    result = solve_text(model.text, arch="cpu", all_solutions=True, check=True)
+    assert sorted(tuple(int(one[name]) for name in SHOWN) for one in result.solutions) == sorted(expected)
 
 
 def test_a_condition_that_is_seen_stays_one():
@@ -102,6 +126,16 @@ def test_a_condition_that_is_seen_stays_one():
     local = posed(condition, clause)
     local.variables["a"].annotations.remove("is_defined_var")
     assert complete_implications(local) is local
+    shown = posed(condition, clause)
+    annotation = Call("output_array", [[IntSet.interval(1, 1)]])
+    shown.arrays["members"] = Array("members", "bool", True, None, [Ref("a")], [annotation], 0)
+    assert names(complete_implications(shown)) == names(shown)
+    equal = posed(condition, clause)
+    equal.variables["a"].value = Ref("q")
+    assert complete_implications(equal) is equal
+    copied = posed(condition, clause)
+    copied.variables["q"].value = Ref("a")
+    assert names(complete_implications(copied)) == names(copied)
     declared = posed(("int_le_imp", "x", 1, "p"), clause)
     assert complete_implications(declared) is declared
     wanted = posed(condition, clause, goal=Goal("minimize", Ref("a"), [], 0))
