@@ -48,8 +48,8 @@ def drawn(random: Random, n: int, width: int, service: int = 0) -> Data:
     return Data(ways, opens, closes)
 
 
-def write(data: Data, form: Form, before: str = "") -> str:
-    """The model as FlatZinc; `before` is put before the solve item."""
+def write(data: Data, form: Form) -> str:
+    """The model as FlatZinc."""
     n, lines = len(data.ways), []
     for p in range(n):
         low, high = (0, 0) if form.backward and p == 0 else (data.opens[p], data.closes[p])
@@ -63,7 +63,7 @@ def write(data: Data, form: Form, before: str = "") -> str:
         lines += step(data, form, p)
     lines.append(f"constraint int_lin_eq([{'1,' * n}-1],[{join('d', n)},travel],0);")
     goal = f"minimize {form.wanted}" if form.wanted else "satisfy"
-    return "\n".join([*lines, f"{before} solve {goal};", ""])
+    return "\n".join([*lines, f"solve {goal};", ""])
 
 
 def join(letter: str, n: int) -> str:

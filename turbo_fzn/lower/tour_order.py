@@ -2,7 +2,7 @@
 
 The states of step i are the ways to visit i places in time; each is extended by every place that is left. Of the states
 with the same places, the same last place and the same time the one with the least cost stays (dynamic programming: Held
-and Karp 1962, Dumas et al. 1995), and of all of them the best `tour_states`. A state is given up where a place that is
+and Karp 1962, Dumas et al. 1995), and of all of them the best ones. A state is given up where a place that is
 left cannot be reached any more before it closes, even by the shortest way. So narrow windows are solved nearly to the
 optimum, where each step has few states, and wide ones may be missed.
 """
@@ -15,7 +15,8 @@ import numpy as np
 
 from turbo_fzn.lower.tuning import TUNING
 
-FAR = 2**40  # format: a time that is never reached; sums of many fit into 64 bits
+FAR = 2**40  # format: the delay of an arc that is none; sums of many fit into 64 bits
+LATE = 2**38  # format: no time is later
 
 
 class Windows(NamedTuple):
@@ -43,9 +44,18 @@ class _States(NamedTuple):
 
 
 def best_order(windows: Windows) -> list[int] | None:
-    """The places in the order of a tour of small cost, the depot first; None where the search has not found one."""
-    found = None if windows.costs is None else _beam(windows, windows.costs)
-    return found or _beam(windows, None)
+    """The places in the order of a tour of small cost, the depot first; None where the search has not found one. Where
+    it fails by costs it goes on by time, or the reverse, and then with four times the states, within `tour_cells`."""
+    by_time = windows.costs is None
+    first, second = (None, windows.delays) if by_time else (windows.costs, None)
+    states, kept = TUNING.tour_states, None
+    while True:
+        found = _beam(windows, first, states)
+        if found is not None or kept is not None:
+            return found or kept
+        kept, states = _beam(windows, second, states), 4 * states
+        if (by_time and kept is not None) or states * windows.delays.size > TUNING.tour_cells:
+            return kept
 
 
 def times_along(windows: Windows, order: list[int]) -> list[int]:
@@ -56,8 +66,9 @@ def times_along(windows: Windows, order: list[int]) -> list[int]:
     return times[1:]
 
 
-def _beam(windows: Windows, costs: np.ndarray | None) -> list[int] | None:
-    """The order with the least cost, or with the earliest end where there are no costs, among the states kept."""
+def _beam(windows: Windows, costs: np.ndarray | None, most: int) -> list[int] | None:
+    """The order with the least cost, or with the earliest end where there are no costs, among at most so many states
+    in a step."""
     n, depot = len(windows.delays), windows.depot
     shortest = _shortest(windows.delays)
     keys = np.random.default_rng(n).integers(1, 2**62, n)
@@ -65,7 +76,7 @@ def _beam(windows: Windows, costs: np.ndarray | None) -> list[int] | None:
     states = _States(np.arange(n)[None] == depot, zero + depot, zero + windows.start, zero, zero)
     steps = []
     for _ in range(n - 1):
-        origin, states = _extended(windows, costs, shortest, keys, states)
+        origin, states = _extended(windows, costs, shortest, keys, states, most)
         steps.append((origin, states.last))
     end = np.maximum(states.time + windows.delays[states.last, depot], windows.opens[depot])
     value = end if costs is None else states.cost + costs[states.last, depot]
@@ -81,14 +92,14 @@ def _beam(windows: Windows, costs: np.ndarray | None) -> list[int] | None:
 
 
 def _extended(
-    windows: Windows, costs: np.ndarray | None, shortest: np.ndarray, keys: np.ndarray, states: _States
+    windows: Windows, costs: np.ndarray | None, shortest: np.ndarray, keys: np.ndarray, states: _States, most: int
 ) -> tuple[np.ndarray, _States]:
     """(the state that each comes from, the best states with a place more), in the order of their values."""
     reached = np.maximum(states.time[:, None] + windows.delays[states.last], windows.opens)
     origin, place = np.nonzero(~states.visited & (reached <= windows.closes))
     time = reached[origin, place]
     cost = time if costs is None else states.cost[origin] + costs[states.last[origin], place]
-    best = np.lexsort((time, cost))[: TUNING.tour_extensions * TUNING.tour_states]
+    best = np.lexsort((time, cost))[: TUNING.tour_extensions * most]
     origin, place, time, cost = (column[best] for column in (origin, place, time, cost))
     visited = states.visited[origin]
     visited[np.arange(len(place)), place] = True
@@ -96,7 +107,7 @@ def _extended(
     key = states.key[origin] ^ keys[place]
     _, kept = np.unique(np.stack((key, place, time)), axis=1, return_index=True)  # the first ones: of the least cost
     kept = np.sort(kept)
-    kept = kept[room[kept] >= 0][: TUNING.tour_states]
+    kept = kept[room[kept] >= 0][:most]
     return origin[kept], _States(visited[kept], place[kept], time[kept], cost[kept], key[kept])
 
 

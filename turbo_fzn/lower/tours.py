@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
-from turbo_fzn.lower.tour_order import FAR, Windows, best_order, times_along
+from turbo_fzn.lower.tour_order import FAR, LATE, Windows, best_order, times_along
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.model import Constraint, Model, Ref
 
@@ -150,12 +150,11 @@ class _Facts:
         return max(ways, default=None)
 
     def bounds(self, item: Item | None) -> tuple[int, int]:
-        """The bounds of the domain, within ±FAR."""
-        if isinstance(item, int):
-            return item, item
-        domain = None if item is None else self.model.variables[item].domain
-        low, high = (domain.lower, domain.upper) if domain else (-INFINITY, INFINITY)  # type: ignore[union-attr]
-        return max(low, -FAR), min(high, FAR)
+        """The bounds of the domain, within ±LATE."""
+        domain: Any = self.model.variables[item].domain if isinstance(item, Ref) else None
+        low, high = (item, item) if isinstance(item, int) else (-INFINITY, INFINITY)
+        low, high = (domain.lower, domain.upper) if domain else (low, high)
+        return max(low, -LATE), min(high, LATE)
 
 
 def tour_of(facts: _Facts, circuit: Constraint) -> Tour | None:
@@ -206,16 +205,16 @@ def _steps(facts: _Facts, lookups: dict[Item, Lookup], times: tuple[Item, ...]) 
 
 
 def _row(constants: list[tuple[Lookup, int]], n: int, start: int) -> np.ndarray | None:
-    """The sum of the arrays of constants, each times a factor, and of `start` (int64 [n]); None beyond ±FAR."""
+    """The sum of the arrays of constants, each times a factor, and of `start` (int64 [n]); None beyond ±LATE."""
     row = [start + sum(by * lookup.array[node] for lookup, by in constants) for node in range(n)]  # type: ignore[misc]
-    return np.array(row, np.int64) if max(map(abs, row)) < FAR else None
+    return np.array(row, np.int64) if max(map(abs, row)) < LATE else None
 
 
 def _windows(
     facts: _Facts, x: list[Item], first: int, times: tuple[Item, ...], steps: dict[int, Step]
 ) -> Windows | None:
     """The windows of the tour, without costs. None where not exactly one place is a depot."""
-    n, depots, begin, end = len(x), [], [-FAR] * len(x), [FAR] * len(x)
+    n, depots, begin, end = len(x), [], [-LATE] * len(x), [LATE] * len(x)
     backward = next(iter(steps.values())).is_after
     delays = np.zeros((n, n), np.int64)
     bounds = np.array([facts.bounds(item) for item in times], np.int64).reshape(n, 2)
@@ -241,8 +240,8 @@ def _windows(
         return None
     depot = depots[0]
     if backward:
-        opens[depot] = -FAR
-    start = begin[depot] if begin[depot] > -FAR else int(opens.min())
+        opens[depot] = -LATE
+    start = begin[depot] if begin[depot] > -LATE else int(opens.min())
     closes[depot] = end[depot]
     return Windows(delays.T.copy() if backward else delays, opens, closes, depot, start, None)
 

@@ -238,9 +238,16 @@ class Tuning(Table):
     tour_places: int = tunable(250, "places", "a first tour against the time of looking for it", tried=(0, 5))
     tour_states: int = tunable(
         100,
-        "states in a step of the beam",
+        "states in a step of the first beam",
         "a first tour more often, and a better one, against its time",
         tried=(1, 2),
+        measured="docs/measurements/free-search.md",
+    )
+    tour_cells: int = tunable(
+        6_000_000,
+        "states and pairs of places, multiplied",
+        "a tour for wide windows against seconds in vain",
+        tried=(0, 1000),
         measured="docs/measurements/free-search.md",
     )
     tour_extensions: int = tunable(

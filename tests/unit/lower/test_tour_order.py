@@ -8,8 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from turbo_fzn.lower import tour_order
-from turbo_fzn.lower.tour_order import FAR, Windows, best_order, times_along
+from turbo_fzn.lower.tour_order import FAR, LATE, Windows, best_order, times_along
 from turbo_fzn.lower.tuning import TUNING
 
 
@@ -20,7 +19,7 @@ def drawn(random: Random, by_cost: bool) -> Windows:
     opens = np.array([random.randint(0, 60) for _ in range(n)])
     closes = opens + np.array([random.randint(0, 60) for _ in range(n)])
     depot = random.randrange(n)
-    closes[depot] = random.choice((100, FAR))
+    closes[depot] = random.choice((100, LATE))
     costs = np.array([[random.randint(-9, 9) for _ in range(n)] for _ in range(n)]) if by_cost else None
     return Windows(delays, opens, closes, depot, random.randint(0, 20), costs)
 
@@ -60,11 +59,11 @@ def test_a_narrow_beam_finds_only_tours_in_time(monkeypatch):
     assert values and None not in values
 
 
-def test_a_later_end_at_less_cost_does_not_hide_the_tour(monkeypatch):
-    """The way of the least cost is too late for the last place; the other one has the same places and the same end."""
-    delays = np.array([[0, 1, 9, 9], [9, 0, 1, 9], [9, 1, 0, 1], [1, 9, 9, 0]])
-    delays[0, 1], delays[0, 2], delays[2, 1], delays[1, 2], delays[1, 3], delays[2, 3] = 1, 5, 1, 9, 1, 1
-    costs = np.zeros((4, 4), np.int64)
-    costs[0, 1] = 7
-    windows = Windows(delays, np.zeros(4, np.int64), np.array([FAR, FAR, FAR, 11]), 0, 0, costs)
-    assert tour_order.best_order(windows) == [0, 2, 1, 3]
+def test_more_states_follow_where_few_find_no_tour(monkeypatch):
+    monkeypatch.setattr(TUNING, "tour_states", 1)
+    cases = {seed: drawn(Random(seed), seed % 2 == 0) for seed in range(150)}
+    found = []
+    for cells in (0, 10**6):
+        monkeypatch.setattr(TUNING, "tour_cells", cells)
+        found.append({seed for seed, windows in cases.items() if best_order(windows) is not None})
+    assert found[0] < found[1] == {seed for seed, windows in cases.items() if least(windows) is not None}

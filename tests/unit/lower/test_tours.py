@@ -1,4 +1,4 @@
-"""First tours with time windows: which models are seen to have them, and that the values suggested are a tour in time."""
+"""First tours with time windows: the models that are seen to have them, and values that are a tour in time."""
 
 from __future__ import annotations
 
