@@ -153,7 +153,7 @@ class _Facts:
         """The bounds of the domain, within ±LATE."""
         domain: Any = self.model.variables[item].domain if isinstance(item, Ref) else None
         low, high = (item, item) if isinstance(item, int) else (-INFINITY, INFINITY)
-        low, high = (domain.lower, domain.upper) if domain else (low, high)
+        low, high = (domain.lower, domain.upper) if domain is not None and domain.ranges else (low, high)
         return max(low, -LATE), min(high, LATE)
 
 

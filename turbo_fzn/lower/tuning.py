@@ -244,9 +244,9 @@ class Tuning(Table):
         measured="docs/measurements/free-search.md",
     )
     tour_cells: int = tunable(
-        6_000_000,
+        4_000_000,
         "states and pairs of places, multiplied",
-        "a tour for wide windows against seconds in vain",
+        "a tour for wide windows against three seconds in vain",
         tried=(0, 1000),
         measured="docs/measurements/free-search.md",
     )
