@@ -50,7 +50,7 @@ class Plan(NamedTuple):
     `simplifies`: by the simplifier; `breaks_symmetry`: rows leave one solution of each class (symmetry/);
     `may_stand_alone`: a wide row may take the place of ternary rows (lower/inner.py), which learners alone can search;
     `closes_octagons`, `closes_holes`: the root is tightened by octagons, and by holes of domains; `suggests_tours`:
-    tours with time windows get a warm start (lower/tours.py).
+    tours with time windows get a warm start (lower/time_windows.py).
     """
 
     simplifies: bool

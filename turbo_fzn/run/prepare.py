@@ -158,7 +158,7 @@ def suggest_tours(lowered: Lowered, model: Model) -> None:
     tnf = lowered.tnf
     if tnf.infeasible or tnf.warm_start is not None or all(one.name != "turbo_circuit" for one in model.constraints):
         return
-    from turbo_fzn.lower.tours import suggested  # only here: few models have tours
+    from turbo_fzn.lower.time_windows import suggested  # only here: few models have tours
 
     values = suggested(model)
     if values:

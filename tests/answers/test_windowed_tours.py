@@ -8,7 +8,7 @@ import pytest
 
 from support.tours import FORMS, Form, drawn, optimum, write
 from turbo_fzn import solve_text
-from turbo_fzn.lower.tours import suggested
+from turbo_fzn.lower.time_windows import suggested
 from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.read.flatzinc import parse_text
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.tours import FORMS, HORIZON, Data, Form, drawn, times_of, write
-from turbo_fzn.lower.tours import suggested
+from turbo_fzn.lower.time_windows import suggested
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.flatzinc import parse_text
