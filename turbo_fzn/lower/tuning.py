@@ -233,6 +233,27 @@ class Tuning(Table):
         20_000, "pairs of a value and a row in one column", "support clauses against weak rows", tried=(0, 4)
     )
 
+    # Tours with time windows.
+    tour_least: int = tunable(4, "places", "a first tour against the time of looking for it", tried=(3, NEVER))
+    tour_places: int = tunable(250, "places", "a first tour against the time of looking for it", tried=(0, 5))
+    tour_states: int = tunable(
+        100,
+        "states in a step of the first beam",
+        "a first tour more often, and a better one, against its time",
+        tried=(1, 2),
+        measured="docs/measurements/free-search.md",
+    )
+    tour_cells: int = tunable(
+        4_000_000,
+        "states and pairs of places, multiplied",
+        "a tour for wide windows against three seconds in vain",
+        tried=(0, 1000),
+        measured="docs/measurements/free-search.md",
+    )
+    tour_extensions: int = tunable(
+        8, "extensions looked at for each state kept", "a better tour against its time", tried=(1, 2)
+    )
+
     # Numbers that take a safer way.
     small_factor: int = tunable(
         2**30,

@@ -41,6 +41,7 @@ from turbo_fzn.tnf.language import TNF
 ON_CPU_ONLY = frozenset(["repair"])  # methods without learning that need the CPU (kernels/repair/state.h)
 RESTARTS = {"weighted", "annotated"}  # methods that complete the proof without the tree search
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
+NO_GOAL = Goal("satisfy", None, [], 0)
 
 
 class Plan(NamedTuple):
@@ -48,7 +49,8 @@ class Plan(NamedTuple):
 
     `simplifies`: by the simplifier; `breaks_symmetry`: rows leave one solution of each class (symmetry/);
     `may_stand_alone`: a wide row may take the place of ternary rows (lower/inner.py), which learners alone can search;
-    `closes_octagons`, `closes_holes`: the root is tightened by octagons, and by holes of domains.
+    `closes_octagons`, `closes_holes`: the root is tightened by octagons, and by holes of domains; `suggests_tours`:
+    tours with time windows get a warm start (lower/time_windows.py).
     """
 
     simplifies: bool
@@ -56,6 +58,7 @@ class Plan(NamedTuple):
     may_stand_alone: bool
     closes_octagons: bool
     closes_holes: bool
+    suggests_tours: bool
 
 
 class Relaxation(NamedTuple):
@@ -116,17 +119,24 @@ def plan(model: Model, options: Options, for_once: bool) -> Plan:
         for_once and _learners_are_enough(options),
         variants.closes_octagons(options.variant),
         variants.has_holes(options.variant),
+        _suggests_tours(model.goal or NO_GOAL, options),
     )
 
 
 def breaks_symmetry(model: Model, options: Options) -> bool:
     """Whether symmetries are to be broken: one solution is enough, and there is no warm start, whose solution may not
     be the least of its class."""
-    goal = model.goal or Goal("satisfy", None, [], 0)
+    goal = model.goal or NO_GOAL
     wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
     is_left_to_us = options.symmetry == "auto" and options.free_search and not _has_warm_start(goal.annotations)
     is_told = options.cp_profiler is None and options.proof is None  # a proof cannot justify symmetry breaking
     return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
+
+
+def _suggests_tours(goal: Goal, options: Options) -> bool:
+    """Whether tours are suggested: one solution or the best is wanted, and nobody has asked for another order."""
+    several = goal.method == "satisfy" and options.solution_limit() != 1
+    return not (several or options.cp_profiler) and (not goal.annotations or options.free_search)
 
 
 def _has_warm_start(annotation: object) -> bool:

@@ -19,7 +19,7 @@ from turbo_fzn.engine.library import library
 from turbo_fzn.engine.variants import BITSETS
 from turbo_fzn.lower.conditions import complete_implications
 from turbo_fzn.lower.definitions import refuse_wrong_definitions
-from turbo_fzn.lower.rewrite import Order, lower
+from turbo_fzn.lower.rewrite import Lowered, Order, lower
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.read.model import Model
@@ -52,6 +52,8 @@ def prepare(model: Model, options: Options, interrupt: Interrupt, for_once: bool
     lowered = lower(stated, chosen.simplifies, orders, chosen.may_stand_alone)
     if lowered.tnf.needs_learners and not can_learn(lowered.tnf, options):
         lowered = lower(stated, chosen.simplifies, orders)
+    if chosen.suggests_tours:
+        suggest_tours(lowered, model)
     times = {"lowerTime": time.monotonic() - start}
     log_phase("lower", times["lowerTime"], lowered.tnf)
     set_precision(lowered.tnf, options.float_precision)
@@ -149,6 +151,19 @@ def close_octagons(prepared: Prepared, interrupt: Interrupt) -> None:
         tnf.lower, tnf.upper = found
         settle_root(prepared, interrupt)
     log_phase("octagon", time.monotonic() - start, tnf)
+
+
+def suggest_tours(lowered: Lowered, model: Model) -> None:
+    """Gives a model whose circuits have time windows a warm start, unless it has its own."""
+    tnf = lowered.tnf
+    if tnf.infeasible or tnf.warm_start is not None or all(one.name != "turbo_circuit" for one in model.constraints):
+        return
+    from turbo_fzn.lower.time_windows import suggested  # only here: few models have tours
+
+    values = suggested(model)
+    if values:
+        variables = np.array([lowered.origin[name] for name in values], np.int32)
+        tnf.warm_start = variables, np.array(list(values.values()), np.int64)
 
 
 def symmetries(model: Model) -> list[Order]:
