@@ -11,6 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from support.quick import few_or
 from support.variant_engines import KINDS
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import EngineError
@@ -64,10 +65,11 @@ class OneRow:
         return "\n".join([*variables, *constraints, f"solve :: seq_search([{first},{then}]) satisfy;"])
 
 
+@pytest.mark.parametrize("number", few_or(12, 60))
 @pytest.mark.parametrize("kind", ["cpu", pytest.param("gpu", marks=pytest.mark.slow)])  # lanes that take turns
-def test_a_row_of_two_variables_is_consistent_by_values(kind):
+def test_a_row_of_two_variables_is_consistent_by_values(kind, number):
     failures = {"unsimplified,bitset": 0, "unsimplified": 0}
-    for seed in range(60):
+    for seed in range(number):
         model = OneRow(seed)
         wanted = model.solutions()
         if not wanted:
