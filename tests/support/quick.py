@@ -12,12 +12,6 @@ def slow_if(is_slow: bool) -> list[pytest.MarkDecorator]:
     return [pytest.mark.slow] * is_slow
 
 
-def one_in(n: int, cases: Iterable[Any], name: Callable[[Any], str] | None = None) -> list:
-    """The cases, of which every n-th one is quick, beginning with the first; `name` gives the id of a case."""
-    marked = [(case, slow_if(i % n > 0)) for i, case in enumerate(cases)]
-    return [pytest.param(case, marks=marks, id=name(case) if name else None) for case, marks in marked]
-
-
 def first_of_each(cases: Iterable[Any], kind: Callable[[Any], object], name: Callable[[Any], str]) -> list:
     """The cases, of which the first one of each kind is quick; `name` gives the id of a case."""
     parameters, seen = [], set()
