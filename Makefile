@@ -92,9 +92,11 @@ demo: $(READY) compiler
 
 # Without MiniZinc, or without npm for the newest one, the tests that run it are skipped, and say so. CI names
 # tests that ought to be marked `slow`.
-# Random examples are few in `make test`; `make test-slow` draws more.
+# In `make test`, random examples are few and the engine is little optimised: to compile that takes a third of the time.
+# `make test-slow` draws more, with the engine that users get.
 test: MARKED = not gpu and not slow
 test: export HYPOTHESIS_PROFILE ?= quick
+test: export TURBO_FZN_KERNEL_FLAGS ?= -O1
 test: QUICK = $(if $(CI),--quick)
 test-all: MARKED = not gpu
 test-slow: MARKED = (slow or hypothesis) and not gpu

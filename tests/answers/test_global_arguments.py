@@ -17,6 +17,7 @@ from support.global_cases import CASES
 from support.global_models import Compiler, assignments
 from support.global_notation import Case, Vars, identify
 from support.needs import needs_minizinc
+from support.quick import first_of_each
 from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
@@ -150,7 +151,9 @@ def domain_of(variables: Vars) -> str:
     return "bool" if variables.domain is bool else "{" + ",".join(map(str, variables.domain)) + "}"
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if any(assignments(case))], ids=identify)
+@pytest.mark.parametrize(
+    "case", first_of_each((case for case in CASES if any(assignments(case))), lambda case: case.name, identify)
+)
 def test_a_global_on_constants_and_variables_has_the_solutions_that_its_meaning_has(solutions_of, case):
     lines, names, values = halves(case)
     text = "\n".join([included(case), *lines, f"constraint {case.call};", "solve satisfy;\n"])
@@ -234,8 +237,9 @@ FORMS = {"posted": ("constraint {};", True), "negated": ("constraint not ({});",
 
 
 @pytest.mark.parametrize("form", ["posted", pytest.param("negated", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("file, call, values", SMALL, ids=[call for _, call, _ in SMALL])
-def test_a_global_on_small_arrays_has_the_solutions_that_its_meaning_has(solutions_of, file, call, values, form):
+@pytest.mark.parametrize("small", first_of_each(SMALL, lambda small: small[0], lambda small: small[1]))
+def test_a_global_on_small_arrays_has_the_solutions_that_its_meaning_has(solutions_of, small, form):
+    file, call, values = small
     item, holds = FORMS[form]
     name = "count" if file.startswith("count_") else file
     text = f'include "{name}.mzn"; array [1..0] of var int: e = []; var 0..2: x;\n{item.format(call)}\nsolve satisfy;\n'

@@ -10,8 +10,9 @@ import pytest
 
 from support.global_cases import CASES
 from support.global_models import FORMS, Compiler, assignments, model_of, plain_name
-from support.global_notation import identify
+from support.global_notation import Case, identify
 from support.needs import needs_minizinc
+from support.quick import slow_if
 from turbo_fzn import solve_text
 
 pytestmark = needs_minizinc
@@ -38,10 +39,15 @@ def frozen(names: list[str], assignment: dict) -> tuple:
 
 
 def calls() -> list:
-    """Each case posted and reified; the first one of each global negated as well."""
+    """Each case posted and reified; the first one of each global negated as well. Quick are the posted ones, and the
+    first one of each global reified."""
     first = {case.name: case for case in reversed(CASES)}
+
+    def is_slow(case: Case, form: str) -> bool:
+        return form == "negated" or (form == "reified" and case is not first[case.name])
+
     return [
-        pytest.param(case, form, id=f"{identify(case)}-{form}", marks=[pytest.mark.slow] * (form == "negated"))
+        pytest.param(case, form, id=f"{identify(case)}-{form}", marks=slow_if(is_slow(case, form)))
         for case in CASES
         for form in FORMS
         if form != "negated" or case is first[case.name]

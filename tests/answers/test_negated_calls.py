@@ -36,6 +36,7 @@ from support.global_models import assignments, declaration, plain_name
 from support.global_notation import Case
 from support.minizinc_output import count_solutions
 from support.needs import needs_minizinc, needs_npm
+from support.quick import slow_if
 from support.releases import RELEASES as RELEASES_BY_NAME
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import ModelError
@@ -174,7 +175,7 @@ BROKEN = {  # a file of the library, and the text in the place of another
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("fault", BROKEN)
+@pytest.mark.parametrize("fault", [pytest.param(fault, marks=slow_if(i > 0)) for i, fault in enumerate(BROKEN)])
 def test_a_broken_library_is_seen(monkeypatch, tmp_path: Path, release, fault):
     file, text, other = BROKEN[fault]
     library = shutil.copytree(share_folder() / "minizinc" / "turbo", tmp_path / "turbo")

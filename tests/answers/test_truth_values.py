@@ -14,6 +14,7 @@ from support.builtin_cases import PLAIN, PREDICATES, calls_of, flatten, model_of
 from support.global_models import Compiler
 from support.needs import needs_minizinc
 from support.oracle import all_solutions
+from support.quick import slow_if
 from turbo_fzn import solve_text
 from turbo_fzn.base.domains import IntSet
 
@@ -58,8 +59,16 @@ def solutions(compiler: Compiler, name: str, call: list, form: str) -> list[tupl
     return [tuple(int({**compiler.fixed_values(), **one}[v]) for v in (*domains, "t")) for one in found.solutions]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", NAMES)
+def names_and_forms() -> list:
+    """Each builtin in each form; quick is the first form, and of each third builtin every one."""
+    return [
+        pytest.param(name, form, id=f"{name}-{form}", marks=slow_if(i % 3 > 0 and form != "<->"))
+        for i, name in enumerate(NAMES)
+        for form in FORMS
+    ]
+
+
+@pytest.mark.parametrize(("name", "form"), names_and_forms())
 def test_a_builtin_may_be_a_truth_value(compiler, name, form):
     if (name, form) in CRASHES:
         with pytest.raises(AssertionError):

@@ -29,6 +29,7 @@ from support.command import (
     write,
 )
 from support.places import ROOT
+from support.quick import slow_if
 from support.warm import ask
 from turbo_fzn.engine.abi.abi import LEARNERS, METHODS
 from turbo_fzn.options import configuration, options
@@ -95,8 +96,11 @@ APART = ("subproblems", "json_stream", "proof", "count", "lexicographic", "front
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in OPTIONS if row.field not in APART],
-    ids=lambda row: row.flags[0],
+    [
+        pytest.param(row, id=row.flags[0], marks=slow_if(row.field == "profile"))  # whose kernels are compiled first
+        for row in OPTIONS
+        if row.field not in APART
+    ],
 )
 def test_every_option_solves(row, model, tmp_path):
     arguments = next(uses(row, tmp_path))

@@ -101,25 +101,38 @@ def test_every_standard_flag_is_passed_on_and_accepted(minizinc, model, flag):
         assert count_solutions(done) == {"-a": 9, "-n": 4}.get(flag, 1)
 
 
-def extra_flags() -> list:
-    """Parameters of a test: slow are flags whose kernels are compiled first."""
-    slow = {"--profile": [pytest.mark.slow], "--proof": [pytest.mark.slow]}
-    return [pytest.param(entry, id=entry[0], marks=slow.get(entry[0], [])) for entry in minizinc_extra_flags()]
+EXTRA = {entry[0]: entry for entry in minizinc_extra_flags()}
+# Flags that ask for another kind of answer, exclude another flag, or whose kernels are compiled first.
+APART = ("--explain", "--optimal-solutions", "--no-check", "--profile", "--proof", "--proof-limit")
 
 
-@pytest.mark.covers("C8")
-@needs_minizinc
-@pytest.mark.parametrize("entry", extra_flags())
-def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, entry, tmp_path):
-    flag, _, kind, default = entry
+def with_value(flag: str, folder: Path) -> list[str]:
+    """The flag with a value of its type, if it has one."""
+    _, _, kind, default = EXTRA[flag]
     values = {
         "int": "64",
         "float": "0.001",
         "opt": "cpu" if flag == "--arch" else default,
-        "string": TEXTS.get(flag, str(tmp_path / "written")),
+        "string": TEXTS.get(flag, str(folder / flag.strip("-"))),
     }
     value = values.get(kind.partition(":")[0])
-    done = minizinc(flag, *([value] if value else []), model(SMALL))
+    return [flag, value] if value else [flag]
+
+
+@pytest.mark.slow
+@pytest.mark.covers("C8")
+@needs_minizinc
+@pytest.mark.parametrize("flag", EXTRA)
+def test_every_extra_flag_is_passed_on_and_accepted(minizinc, model, flag, tmp_path):
+    done = minizinc(*with_value(flag, tmp_path), model(SMALL))
+    assert status(done) == "==========", done.stdout + done.stderr
+
+
+@pytest.mark.covers("C8")
+@needs_minizinc
+def test_extra_flags_are_passed_on_together(minizinc, model, tmp_path):
+    flags = [word for flag in EXTRA if flag not in APART for word in with_value(flag, tmp_path)]
+    done = minizinc(*flags, model(SMALL))
     assert status(done) == "==========", done.stdout + done.stderr
 
 

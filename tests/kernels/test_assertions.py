@@ -12,12 +12,13 @@ import sys
 
 import pytest
 
+from support.builds import little_optimised
 from support.command import PATIENCE, environment, run
 from support.places import CORPUS, TESTS
 
 pytestmark = pytest.mark.slow
 
-ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
+ASSERTING = little_optimised("-DCHECK_ASSERTIONS")
 REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
 LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
 WALKS_ONLY = "tree,random,window,graph,objective,weighted,annotated,probe"

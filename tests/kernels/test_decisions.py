@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.builds import little_optimised
 from support.lone_rows import cpu_rows
 from support.oracle import all_solutions, optimum
 from support.places import CORPUS
@@ -20,7 +21,7 @@ from turbo_fzn.engine.layout.decisions import decision_sets, links
 from turbo_fzn.run.roles import IN_TURN, Learner, named_learner
 from turbo_fzn.tnf.language import TNF, Op
 
-ASSERTING = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_ASSERTIONS"}
+ASSERTING = little_optimised("-DCHECK_ASSERTIONS")
 
 
 def tnf_of(rows: list[tuple[Op, int, int, int]], upper: list[int], objective: int = -1) -> TNF:
@@ -72,6 +73,7 @@ def test_each_variable_is_in_the_sets_that_its_rows_say(rows, upper, labelled):
         assert members == {one for one, holds in wanted.items() if holds}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", [*DECISION_SETS, "+".join(DECISION_SETS)])
 @pytest.mark.parametrize("model", ["golomb", "removal", "workshop"])
 def test_what_is_decided_is_of_the_set_while_one_of_it_is_open(model, sets):

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import pytest
 
+from support.builds import little_optimised
 from support.engines import OpenEngine, labelled
 from support.places import CORPUS
 from support.warm import ask
 
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders", "rota")
-CHECKED = {"TURBO_FZN_KERNEL_FLAGS": "-DCHECK_FIXPOINT"}
+CHECKED = little_optimised("-DCHECK_FIXPOINT")
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ KINDS_OF_ROW = {
     "equal": ("int_eq(x,y)", lambda model, x, y, b: not b and x == y),
     "reified": ("int_eq_reif(x,y,b)", lambda model, x, y, b: b == (x == y)),
 }
+ALONE = {"lns": "off", "learn": "off", "relaxation": "off"}  # so that the tree alone is searched
 HOWS = "indomain_min", "indomain_max"
 NO_EXPORTS = np.empty(0, np.int32)
 
@@ -64,7 +65,8 @@ class OneRow:
         return "\n".join([*variables, *constraints, f"solve :: seq_search([{first},{then}]) satisfy;"])
 
 
-@pytest.mark.parametrize("kind", ["cpu", pytest.param("gpu", marks=pytest.mark.slow)])  # lanes that take turns
+@pytest.mark.slow  # for the kernels
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_row_of_two_variables_is_consistent_by_values(kind):
     failures = {"unsimplified,bitset": 0, "unsimplified": 0}
     for seed in range(60):
@@ -80,6 +82,16 @@ def test_a_row_of_two_variables_is_consistent_by_values(kind):
             assert (found, engine.complete) == (wanted, True), (seed, variant)
             failures[variant] += engine.total("failures")
     assert failures["unsimplified,bitset"] == 0 < failures["unsimplified"]
+
+
+def test_a_search_by_values_never_fails():
+    for seed in range(20):
+        model = OneRow(seed)
+        text, wanted = model.text(), model.solutions()
+        result = solve_text(text, arch="cpu", variant="bitset,unsimplified", all_solutions=True, blocks=1, **ALONE)
+        found = sorted((one["x"], one["y"], int(one["b"])) for one in result.solutions)
+        assert (found, result.complete) == (wanted, True), (seed, text)
+        assert result.statistics["failures"] == 0 or not wanted, (seed, text)
 
 
 def test_a_root_without_a_solution_is_told():

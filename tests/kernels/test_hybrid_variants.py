@@ -68,7 +68,9 @@ def solve(text: str, names: str, **settings: object):
     return result
 
 
-@pytest.mark.parametrize("names", [*QUICK, *(pytest.param(names, marks=pytest.mark.slow) for names in EACH)])
+@pytest.mark.parametrize(
+    "names", [SWEEP, *(pytest.param(names, marks=pytest.mark.slow) for names in (WARP_SWEEP, *EACH))]
+)
 def test_a_variant_finds_every_solution_once_and_proves_the_optimum(names):
     for threads in (1, 3):
         found = solve(PERMUTATIONS, names, threads=threads, all_solutions=True, check=True).solutions
@@ -84,7 +86,8 @@ def test_blocks_sweep_and_threads_recompute_and_split_ahead():
 
 
 @pytest.mark.parametrize(("names", "store", "model"), [
-    ("default", "shared", "global"), ("store=global", "global", "global"), ("model=shared", "shared", "shared"),
+    ("default", "shared", "global"), ("store=global", "global", "global"),
+    pytest.param("model=shared", "shared", "shared", marks=pytest.mark.slow),  # for the kernels
 ])  # fmt: skip
 def test_the_memory_of_blocks_is_as_it_was_asked_for(names, store, model):
     counted = solve(PERMUTATIONS, names, threads=1, all_solutions=True).statistics

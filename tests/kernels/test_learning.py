@@ -18,6 +18,7 @@ from support.engines import OpenEngine, labelled
 from support.free_search import search_for_ever
 from support.oracle import all_solutions, optimum
 from support.overflow import BY_BRANCHING, sum_text
+from support.quick import slow_if
 from support.random_models import models
 from turbo_fzn import Result, solve_text
 from turbo_fzn.base.errors import UsageError
@@ -28,6 +29,7 @@ from turbo_fzn.tnf.tuning import TUNING
 EXAMPLES = [entry for entry in EXPECTED if not has_floats(text_of(entry))]  # learning is for integers
 HARD = ("canteen", "golomb", "photo", "pigeons", "prize_tour", "removal", "rota", "taxicab", "wide", "workshop")
 FILLING = [("finder",), ("soloist",)]  # those that fill a small memory with clauses
+TAKES_A_MINUTE = (("cores",), "removal.mzn")
 TEAMS = [(role,) for role in LEARNERS] + [("prover", "finder"), LEARNERS]
 ROLES_FIRST = [pytest.param(team, marks=[pytest.mark.slow] * (team != LEARNERS)) for team in TEAMS]
 
@@ -40,8 +42,18 @@ def status_to_expect(kind: str, solvable: bool) -> str:
     return "UNSATISFIABLE" if not solvable else "SATISFIED" if kind == "satisfy" else "OPTIMAL_SOLUTION"
 
 
-@pytest.mark.parametrize("entry", EXAMPLES, ids=lambda entry: entry["model"])
-@pytest.mark.parametrize("team", TEAMS, ids="+".join)
+def teams_and_examples() -> list:
+    """Each team with each example. Quick are all roles together and, in turn, one of the other teams."""
+    parameters = []
+    for i, entry in enumerate(EXAMPLES):
+        for team in TEAMS:
+            is_quick = team in (LEARNERS, TEAMS[i % (len(TEAMS) - 1)]) and (team, entry["model"]) != TAKES_A_MINUTE
+            name = f"{'+'.join(team)}-{entry['model']}"
+            parameters.append(pytest.param(team, entry, id=name, marks=slow_if(not is_quick)))
+    return parameters
+
+
+@pytest.mark.parametrize(("team", "entry"), teams_and_examples())
 def test_an_example_has_the_figure_that_gecode_found(team, entry):
     result = solve(text_of(entry), team)
     kind = "satisfy" if entry["kind"] == "count" else "minimize"

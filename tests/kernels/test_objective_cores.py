@@ -6,7 +6,6 @@ counter, and each clause over counters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import numpy as np
@@ -19,7 +18,6 @@ from turbo_fzn import solve_text
 from turbo_fzn.base.errors import TurboError
 from turbo_fzn.engine.abi.abi import EXCHANGE_LITERALS, EXCHANGE_SLOTS
 from turbo_fzn.engine.layout.layout import Layout
-from turbo_fzn.engine.library import library
 from turbo_fzn.read.flatzinc import parse_text
 
 MODELS = 60
@@ -135,14 +133,6 @@ def test_where_bounds_creep_no_core_is_paid_twice(most, team):
     )
     result = solve_text(text, arch="cpu", learn=team, blocks=1 + team.count(","), relaxation="off", check=True)
     assert (result.status, result.objective) == ("OPTIMAL_SOLUTION", 11)
-
-
-@pytest.fixture
-def checked(monkeypatch) -> Iterator[None]:
-    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS")
-    library.cache_clear()
-    yield
-    library.cache_clear()
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from support.engines import OpenEngine, labelled
 from support.free_search import first_solution, tasks
 from support.launches import laid_out
 from support.market_split import market_split_model
+from support.quick import slow_if
 from support.variant_engines import KINDS, ManyLanes, VariantEngine
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import EngineError
@@ -55,9 +56,9 @@ EACH = {
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
             "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute"),
 }  # fmt: skip
-SLOW = {"warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "retire", "plain-bounds", "bitset"}
+COMPILED = {("cpu", QUICK["cpu"][0]), ("gpu", QUICK["gpu"][1])}  # others are slow: each has kernels of its own
 BY_QUICK = [
-    pytest.param(kind, names, marks=[pytest.mark.slow] * (names in SLOW))
+    pytest.param(kind, names, marks=slow_if((kind, names) not in COMPILED))
     for kind, many in QUICK.items()
     for names in many
 ]
@@ -151,6 +152,7 @@ def test_a_sweep_runs_all_rows_in_each_round():
     assert engine.total("propagations") == engine.total("iterations") * engine.layout.tnf.n_rows
 
 
+@pytest.mark.slow  # for the kernels
 def test_a_warp_brings_its_rows_to_their_fixpoint_in_one_round():
     """And in a second one sees that nothing is left to be done."""
     sweep, local = (VariantEngine(stairs(12), names, blocks=1) for names in (SWEEP, WARP_SWEEP))
@@ -160,7 +162,13 @@ def test_a_warp_brings_its_rows_to_their_fixpoint_in_one_round():
     assert local.total("propagations") > local.total("iterations") * local.layout.tnf.n_rows
 
 
-@pytest.mark.parametrize(("kind", "names"), [("cpu", WARP_SWEEP), *[("gpu", names) for names in QUICK["gpu"][1:3]]])
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        pytest.param(kind, names, marks=slow_if((kind, names) not in COMPILED))
+        for kind, names in (("cpu", WARP_SWEEP), *[("gpu", names) for names in QUICK["gpu"][1:3]])
+    ],
+)
 def test_rows_that_have_retired_are_not_run(kind, names):
     """Once `a` is fixed, nothing that happens to the others matters to a row, though it watches them."""
     engine = KINDS[kind](ENTAILED, names, blocks=1, seed=1)
@@ -263,13 +271,14 @@ def test_a_bound_that_is_lost_is_written_again(order):
     assert rounds[1] > rounds[0]
 
 
-def test_rows_that_empty_a_domain_between_them_do_not_retire(no_probing):
+@pytest.mark.parametrize("names", [QUICK["gpu"][1], pytest.param("retire", marks=pytest.mark.slow)])
+def test_rows_that_empty_a_domain_between_them_do_not_retire(no_probing, names):
     """Each of two lanes is done when it has moved its side of x; that both sides have met, one must still see."""
     rows = "constraint int_le_reif(5,x,d);\nconstraint int_le_reif(x,3,d);\n"
     text = f"var bool: d;\nvar 0..9: x :: output_var;\n{rows}"
     text += "solve :: bool_search([d],input_order,indomain_max,complete) satisfy;\n"
     for seed in range(12):
-        engine = ManyLanes(text, "retire", blocks=1, seed=seed)
+        engine = ManyLanes(text, names, blocks=1, seed=seed)
         assert outputs_of(engine, engine.run()) == [(4,)] and engine.total("failures") == 1
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 
 from lab.bench.instances import job_shop
+from support.checked_learners import CHECKED, engine_with
 from support.corpus import EXPECTED, text_of
 from support.oracle import all_solutions, optimum
 from support.random_models import models
 from turbo_fzn import Result, solve_text
 from turbo_fzn.engine.abi.abi import LEARNERS
-from turbo_fzn.engine.library import library
 
-EAGER = "-DFIRST_REDUCTION=4 -DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS"
+EAGER = ("-DFIRST_REDUCTION=4", *CHECKED)
 MODELS = ("photo", "picnic", "pipelines", "rucksack", "teams", "warehouse")
 SHOPS = {3: 143, 4: 119}  # of ten jobs and five machines: the seed, and the least makespan, which CP-SAT 9.15 proves
 
@@ -41,12 +41,10 @@ def test_clauses_of_a_search_with_many_conflicts_become_shorter(role):
 
 
 @pytest.fixture
-def eager(monkeypatch):
+def eager():
     """The engine of this process begins to reduce its clauses soon."""
-    monkeypatch.setenv("TURBO_FZN_KERNEL_FLAGS", EAGER)
-    library.cache_clear()
-    yield
-    library.cache_clear()
+    with engine_with(EAGER):
+        yield
 
 
 @pytest.mark.slow

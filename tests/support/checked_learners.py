@@ -9,10 +9,11 @@ from unittest.mock import patch
 
 import pytest
 
+from support.builds import little_optimised
 from turbo_fzn import solve_text
 from turbo_fzn.engine.library import library
 
-FLAGS = "-DCHECK_EXPLANATIONS -DCHECK_ASSERTIONS"
+CHECKED = ("-DCHECK_EXPLANATIONS", "-DCHECK_ASSERTIONS")
 
 
 class Enumerated(Protocol):
@@ -25,9 +26,9 @@ class Enumerated(Protocol):
 
 
 @contextmanager
-def checked_build() -> Iterator[None]:
-    """The engine of this process is the one that checks; later it is the usual one again."""
-    with patch.dict("os.environ", TURBO_FZN_KERNEL_FLAGS=FLAGS):
+def engine_with(flags: Iterable[str] = CHECKED) -> Iterator[None]:
+    """The engine of this process is compiled with these flags; later it is the usual one again."""
+    with patch.dict("os.environ", little_optimised(*flags)):
         library.cache_clear()
         try:
             yield
@@ -37,14 +38,14 @@ def checked_build() -> Iterator[None]:
 
 @pytest.fixture
 def checked() -> Iterator[None]:
-    with checked_build():
+    with engine_with():
         yield
 
 
 @pytest.fixture(params=["usual", pytest.param("checked", marks=pytest.mark.slow)])
 def maybe_checked(request: pytest.FixtureRequest) -> Iterator[None]:
     """The test is for both engines; the usual one counts no errors in explanations."""
-    with checked_build() if request.param == "checked" else nullcontext():
+    with engine_with() if request.param == "checked" else nullcontext():
         yield
 
 

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for who runs it as a script
+from support.builds import little_optimised
 from support.places import ROOT
 from tools.engine_mutations import ENGINE_MUTATIONS
 from tools.model_mutations import MODEL_MUTATIONS
@@ -76,7 +77,7 @@ def run_tests(folder: Path, cache: Path, tests: list[str]) -> tuple[int | None, 
         "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "TURBO_FZN_CACHE": str(cache),
-        "TURBO_FZN_KERNEL_FLAGS": "-O1",
+        **little_optimised(),
         "TURBO_FZN_PATIENCE": str(PATIENCE),
     }
     words = [path_of(word, folder) for word in tests]

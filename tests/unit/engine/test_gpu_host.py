@@ -178,7 +178,8 @@ def test_a_machine_without_nvcc_is_told(fake_gpu, monkeypatch):
 
 @pytest.fixture
 def packaged(fake_gpu, monkeypatch, tmp_path) -> Path:
-    """The folder of a package that has the GPU engine, on a machine without nvcc."""
+    """The folder of a package that has the GPU engine, on a machine without nvcc, where nobody has set flags."""
+    monkeypatch.delenv("TURBO_FZN_KERNEL_FLAGS", raising=False)
     ahead.fill_package_for_gpus(tmp_path / compiler.PACKAGED, lambda text: None)
     monkeypatch.setattr(compiler, "PACKAGE", tmp_path)
     monkeypatch.delenv("NVCC")

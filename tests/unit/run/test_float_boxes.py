@@ -61,7 +61,15 @@ def test_refining_ends_at_neighbouring_doubles_and_asks_for_better_solutions():
     assert len(widths) < 9 and widths[-1] == 0 and widths == sorted(widths, reverse=True)
 
 
-def test_numbers_beyond_a_store_in_the_second_search_are_no_error():
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"threads": 1, "seed": 60},
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ({"threads": 2}, {"relaxation": "on"})),
+    ],
+    ids=str,
+)
+def test_numbers_beyond_a_store_in_the_second_search_are_no_error(settings):
     """The quotient has no greatest value; each box that is undecided asks for more."""
     model = (
         "var -50.375..49.625: y :: output_var; var -52.0..48.0: x :: output_var; var bool: a :: output_var;"
@@ -69,8 +77,7 @@ def test_numbers_beyond_a_store_in_the_second_search_are_no_error():
         "constraint float_lin_le_reif([-2.5,0.25],[y,x],1.4375,a); constraint float_lin_le_reif([3.0],[x],-5.875,b);"
         "constraint array_var_float_element(i,[y,2.75,-3.25],d); constraint float_div(x,d,q); solve maximize q;"
     )
-    for settings in ({"threads": 1, "seed": 60}, {"threads": 2}, {"relaxation": "on"}):
-        assert solve(model, time_limit=2000, **settings).status in ("UNKNOWN", "SATISFIED")
+    assert solve(model, time_limit=2000, **settings).status in ("UNKNOWN", "SATISFIED")
 
 
 @pytest.mark.parametrize("sense", [1, -1])

@@ -152,6 +152,7 @@ def test_a_projection_has_each_assignment_once(tmp_path):
     assert answer.text.count("----------") == 2 * 3 and "==========" in answer.text
 
 
+@pytest.mark.slow  # kernels of their own
 def test_a_proof_has_no_presolve_of_truths(tmp_path):
     answer = ask("--proof", tmp_path / "p.pbp", "-v", write(tmp_path, f"{TRUTHS}solve maximize total;\n"))
     assert presolve_line(answer.errors) == "" and "==========" in answer.text

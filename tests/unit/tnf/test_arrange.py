@@ -15,6 +15,7 @@ from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
 from turbo_fzn.tnf.tuning import TUNING
 
 MODELS = 400
+SIZES = [(2, 1), (32, 4)]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,9 @@ def solutions_of_stores(tnf: TNF, arranged: Arranged) -> set[tuple[int, ...]]:
     return found
 
 
-@pytest.mark.parametrize(("most_terms", "short"), [(2, 1), (3, 4), (32, 4)])
+@pytest.mark.parametrize(
+    ("most_terms", "short"), [(3, 4), *(pytest.param(most, short, marks=pytest.mark.slow) for most, short in SIZES)]
+)
 def test_stores_without_links_have_the_solutions_of_the_rows(most_terms, short, drawn, monkeypatch):
     """All variables get their numbers in another order, and those that are named keep their bounds in the store."""
     monkeypatch.setattr(TUNING, "arranged_terms", most_terms)

@@ -59,7 +59,10 @@ def drawn(links_of_few_values) -> list[tuple[TNF, np.ndarray, Fused]]:
     return [(tnf, kept, fuse(tnf, kept)) for tnf, kept in pairs if not tnf.infeasible]
 
 
-@pytest.mark.parametrize(("most_terms", "narrow"), [(2, 0), (TUNING.joint_terms, 0), (TUNING.joint_terms, 3)])
+@pytest.mark.parametrize(
+    ("most_terms", "narrow"),
+    [(2, 0), pytest.param(TUNING.joint_terms, 0, marks=pytest.mark.slow), (TUNING.joint_terms, 3)],
+)
 def test_fused_rows_and_links_have_the_solutions_of_the_rows_that_they_replace(most_terms, narrow, drawn, monkeypatch):
     monkeypatch.setattr(TUNING, "joint_terms", most_terms)
     monkeypatch.setattr(TUNING, "joint_values", narrow)

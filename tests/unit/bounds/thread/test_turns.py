@@ -215,7 +215,7 @@ def steps(text: str, monkeypatch: pytest.MonkeyPatch, restless: int | None) -> l
         return told
 
 
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("seed", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_equal_seeds_find_the_same_however_slow_the_relaxation_is(seed, monkeypatch):
     runs = [steps(knapsack(seed), monkeypatch, restless) for restless in (None, 1, 2)]
     assert runs[0][-1][0] and len(runs[0]) > 10

@@ -62,7 +62,9 @@ def easy_solution(engine: OpenEngine) -> Found:
     return Found(1, 0, "", values)
 
 
-@pytest.mark.parametrize("role", ["finder", "prover", "soloist"])
+@pytest.mark.parametrize(
+    "role", ["finder", *(pytest.param(role, marks=pytest.mark.slow) for role in ("prover", "soloist"))]
+)
 def test_a_learner_without_a_solution_tries_its_wishes(role):
     text, solution = planted(Random(7))
     assert conflicts_of(text, role, solution) < FEW
