@@ -77,11 +77,12 @@ def test_a_run_decides_once_for_each_search(monkeypatch, text, settings, status,
         ({"arch": "gpu"}, {"may_stand_alone": False}),
         ({"all_optimal": True}, {"may_stand_alone": False}),
         ({"variant": "octagon"}, {"closes_octagons": True}),
+        ({"cp_profiler": "1,6565"}, {"may_stand_alone": False, "suggests_tours": False}),
     ],
 )
 def test_what_is_chosen_before_a_model_is_lowered(options, different):
     usual = {"simplifies": True, "breaks_symmetry": False, "may_stand_alone": True,
-             "closes_octagons": False, "closes_holes": False}  # fmt: skip
+             "closes_octagons": False, "closes_holes": False, "suggests_tours": True}  # fmt: skip
     model = parse_text(LEAST_SUM)
     assert plan(model, Options(**options), for_once=True)._asdict() == {**usual, **different}
     assert not plan(model, Options(**options), for_once=False).may_stand_alone
