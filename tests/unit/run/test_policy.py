@@ -71,17 +71,18 @@ def test_a_run_decides_once_for_each_search(monkeypatch, text, settings, status,
         ({}, {}),
         ({"simplify": False}, {"simplifies": False}),
         ({"variant": "unsimplified"}, {"simplifies": False}),
-        ({"free_search": True}, {"breaks_symmetry": True}),
-        ({"free_search": True, "symmetry": "off"}, {}),
-        ({"free_search": True, "proof": "x.opb"}, {"may_stand_alone": False}),
+        ({"free_search": True}, {"breaks_symmetry": True, "suggests_tours": True}),
+        ({"free_search": True, "symmetry": "off"}, {"suggests_tours": True}),
+        ({"free_search": True, "proof": "x.opb"}, {"may_stand_alone": False, "suggests_tours": True}),
         ({"arch": "gpu"}, {"may_stand_alone": False}),
         ({"all_optimal": True}, {"may_stand_alone": False}),
         ({"variant": "octagon"}, {"closes_octagons": True}),
+        ({"free_search": True, "cp_profiler": "1,6565"}, {"may_stand_alone": False}),
     ],
 )
 def test_what_is_chosen_before_a_model_is_lowered(options, different):
     usual = {"simplifies": True, "breaks_symmetry": False, "may_stand_alone": True,
-             "closes_octagons": False, "closes_holes": False}  # fmt: skip
+             "closes_octagons": False, "closes_holes": False, "suggests_tours": False}  # fmt: skip
     model = parse_text(LEAST_SUM)
     assert plan(model, Options(**options), for_once=True)._asdict() == {**usual, **different}
     assert not plan(model, Options(**options), for_once=False).may_stand_alone
