@@ -122,7 +122,7 @@ def prove(tnf: TNF, role: str = "soloist", seed: int = 0, interrupt: Interrupt |
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
     assert engine.log is not None
-    conclusion = write_proof(encoding, engine.log.words(), proof, Interrupt() if interrupt is None else interrupt)
+    conclusion = write_proof(encoding, engine.log, proof, Interrupt() if interrupt is None else interrupt)
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
 
 
