@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from turbo_fzn.proof import log
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 EVENT, STEP, CHAIN = range(3)  # format: the kinds of a hint, in its lowest bits
 KINDS, LAST, SHIFT = 3, 4, 3  # format: the mask of the kind, the bit of the last use, the first bit of the number
 CLAUSE, LEVEL_0 = -1, -2  # format: places of bounds that no explanation implies
+Source = tuple[int, int, int, int]  # side, k, its known bound, and the place of that
 Chain = tuple[int, int, int]  # side, higher, lower: that the side is at least the one implies that it is the other
 
 
@@ -28,107 +30,122 @@ class Conflict:
     def __init__(self, trimmer: Trimmer):
         self.trimmer = trimmer
         self.bounds: dict[int, list[tuple[int, int]]] = {}
-        self.fired: list[tuple[int, int, int, int, list[int]]] = []  # clause or 0, side, k, row, words of the premises
+        self.words: list[int] = []  # of the explanations
+        self.fired: list[int] = []  # the places in `words` of explanations whose premises are known
         self.final: Literal | None = None
 
-    def suppose(self, literals: list[Literal], explanations: list[int]) -> None:
-        """Makes the literals false, and lets the explanations (the words of their records) imply their bounds."""
+    def suppose(self, literals: list[Literal], words: list[int]) -> None:
+        """Makes the literals false, and lets the explanations of these words imply their bounds."""
         now = self.trimmer.now
         self.bounds = {side: [(k, CLAUSE)] for side, k in (log.denied(*one) for one in literals)}
-        self.fired, self.final = [], None
+        self.words, self.fired, self.final = words, [], None
         saved = {side: now[side] for side in self.bounds}
         for side, known in self.bounds.items():
             now[side] = max(now[side], known[0][0])
         try:
-            self._fire(now, saved, explanations)
+            self._fire(now, saved)
         finally:
             for side, k in saved.items():
                 now[side] = k
 
-    def _fire(self, now: list[int], saved: dict[int, int], words: list[int]) -> None:
+    def _fire(self, now: list[int], saved: dict[int, int]) -> None:
         """Adds each bound whose premises are known, to `now` as well, with what was there before to `saved`."""
+        words, bounds = self.words, self.bounds
         for place in log.by_entry(words):
-            end = place + words[place]
-            side, k, by = words[place + 3 : place + 6]
+            side, k = words[place + 3], words[place + 4]
             if words[place + 1] == log.BY_ROW:
-                premises, clause = words[place + 6 : end], 0
+                if now[side] >= k or not are_known(now, words, place + log.PREMISES, place + words[place]):
+                    continue
             else:
-                premises, k, clause = *self._premises(by, side), by
-            if now[side] >= k:
-                continue
-            for i in range(0, len(premises), 2):
-                if now[premises[i]] < premises[i + 1]:
-                    break
-            else:
-                saved.setdefault(side, now[side])
-                now[side] = k
-                self.bounds.setdefault(side, []).append((k, len(self.fired)))
-                self.fired.append((clause, side, k, by, premises))
-                if now[side ^ 1] > -k:
-                    self.final = side, k
-                    return
+                premises, k = self._clause(words[place + 5], side)
+                if now[side] >= k or not are_known(now, premises, 0, len(premises)):
+                    continue
+            saved.setdefault(side, now[side])
+            now[side] = k
+            bounds.setdefault(side, []).append((k, len(self.fired)))
+            self.fired.append(place)
+            if now[side ^ 1] > -k:
+                self.final = side, k
+                return
 
-    def _premises(self, clause: int, side: int) -> tuple[list[int], int]:
+    def _clause(self, name: int, side: int) -> tuple[list[int], int]:
         """The words of the premises by which the clause implies a bound of the side, and the bound."""
         premises: list[int] = []
         reached = None
-        for other, k in self.trimmer.clause(self.trimmer.clauses[clause]):
+        for other, k in self.trimmer.clause(name):
             if other == side:
                 reached = k
             else:
-                premises += log.denied(other, k)
-        assert reached is not None
+                premises += other ^ 1, 1 - k
+        if reached is None:
+            raise NotJustified(f"clause {name} implies nothing about side {side}")
         return premises, reached
 
     def tell(self, hints: array[int]) -> None:
         """Adds the hints that lead to the contradiction, from the last to the first."""
         assert self.final is not None
-        last = len(self.fired)
-        wanted = bytearray(last)
-        wanted[-1] = 1
-        self._link([log.denied(*self.final)], last, wanted, hints)
-        for place in range(last - 1, -1, -1):
+        wanted = bytearray(len(self.fired) + 1)
+        wanted[-2] = 1
+        self._link(self._sources([log.denied(*self.final)], len(self.fired)), wanted, hints)
+        for place in range(len(self.fired) - 1, -1, -1):
             if wanted[place]:
                 self._tell_one(place, wanted, hints)
 
     def _tell_one(self, place: int, wanted: bytearray, hints: array[int]) -> None:
-        trimmer = self.trimmer
-        clause, side, k, by, premises = self.fired[place]
-        if clause:
-            trimmer.need(trimmer.clauses[clause], hints)
-            self._link(log.literals(premises), place, wanted, hints)
+        trimmer, at = self.trimmer, self.fired[place]
+        size, kind, _, side, k, by = self.words[at : at + log.PREMISES]
+        if kind == log.BY_CLAUSE:
+            trimmer.need(trimmer.clauses[by], hints)
+            self._link(self._sources(log.literals(self._clause(by, side)[0]), place), wanted, hints)
             return
-        against = log.denied(side, k)
-        words = (side, k, by, *premises)
-        step = trimmer.explain(words)
-        assumed = [one for one in trimmer.steps[step].assumed if one != against]
-        if not all(self._source(*one, place) for one in assumed):  # it assumes more of level 0 than holds here
-            step = trimmer.explain_anew(words)
-            assumed = [one for one in trimmer.steps[step].assumed if one != against]
+        explanation, against = tuple(self.words[at + log.PREMISES - 3 : at + size]), (side ^ 1, 1 - k)
+        step = trimmer.explain(explanation)
+        sources = self._sources(trimmer.steps[step].assumed, place, against)
+        if sources is None:  # it assumes more of level 0 than holds here
+            step = trimmer.explain_anew(explanation)
+            sources = self._sources(trimmer.steps[step].assumed, place, against)
         trimmer.need_step(step, hints)
-        self._link(assumed, place, wanted, hints)
+        self._link(sources, wanted, hints)
 
-    def _source(self, side: int, k: int, place: int) -> tuple[int, int] | None:
-        """(bound, place) of the least bound before `place` by which side >= k is known; the place is LEVEL_0 if it
-        holds there."""
-        if self.trimmer.now[side] >= k:
-            return k, LEVEL_0
-        for one in self.bounds.get(side, ()):
-            if one[0] >= k:
-                return one if one[1] < place else None
-        return None
+    def _sources(self, premises: Iterable[Literal], place: int, against: Literal | None = None) -> list[Source] | None:
+        """How the premises except `against` are known from what was fired before `place`; None where one is not.
+        Bounds of the model are left out."""
+        first, now, bounds = self.trimmer.first, self.trimmer.now, self.bounds
+        found = []
+        for premise in premises:
+            side, k = premise
+            if k <= first[side] or premise == against:
+                continue
+            if now[side] >= k:
+                found.append((side, k, k, LEVEL_0))
+                continue
+            for known, by in bounds.get(side, ()):
+                if known >= k:
+                    break
+            else:
+                return None
+            if by >= place:
+                return None
+            found.append((side, k, known, by))
+        return found
 
-    def _link(self, premises: list[Literal], place: int, wanted: bytearray, hints: array[int]) -> None:
-        """Adds the hints by which the premises are known from what was fired before `place`."""
-        for side, k in premises:
-            source = self._source(side, k, place)
-            if source is None:
-                raise NotJustified(f"side {side} is not known to be {k}")
-            known, by = source
+    def _link(self, sources: list[Source] | None, wanted: bytearray, hints: array[int]) -> None:
+        """Adds the hints for the sources of premises, and notes which explanations they need."""
+        if sources is None:
+            raise NotJustified("a premise of a clause's explanation is not known")
+        for side, k, known, by in sources:
             if by == LEVEL_0:
                 self.trimmer.need_root(side, k, hints)
                 continue
-            if by >= 0:
+            if by != CLAUSE:
                 wanted[by] = 1
             if known > k:
                 self.trimmer.need_chain(side, known, k, hints)
+
+
+def are_known(now: list[int], words: list[int], first: int, last: int) -> bool:
+    """Whether the literals between two places of the words hold within these bounds."""
+    for i in range(first, last, 2):
+        if now[words[i]] < words[i + 1]:
+            return False
+    return True

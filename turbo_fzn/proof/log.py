@@ -15,6 +15,7 @@ from turbo_fzn.proof.tuning import TUNING
 BY_ROW, BY_CLAUSE, LEARNED, ROOT, REFUTED, SOLUTION, ENDED = map(int, LogKind)
 DECISION = -1  # format: the reason of a bound of level 0 that comes from outside
 HEAD = 2  # format: the words of a record before those of its kind
+PREMISES = 6  # format: the words of an explanation by a row before its premises
 UNIT = 5  # format: the words of the record of a learned clause with one literal
 Literal = tuple[int, int]  # side, k
 
@@ -22,11 +23,12 @@ Literal = tuple[int, int]  # side, k
 def events(learned: Log) -> Iterator[tuple[int, list[int]]]:
     """The place of each event in the log, and its words."""
     place = 0
+    explanations = BY_ROW, BY_CLAUSE
     while len(piece := learned.words(place, place + TUNING.piece_words)) >= HEAD:
-        at = 0
-        while at + 1 < len(piece):
+        at, last = 0, len(piece) - 1
+        while at < last:
             size = piece[at]
-            if piece[at + 1] not in (BY_ROW, BY_CLAUSE):
+            if piece[at + 1] not in explanations:
                 is_whole = at + size <= len(piece)
                 yield place + at, piece[at : at + size] if is_whole else learned.words(place + at, place + at + size)
             at += size
@@ -35,12 +37,11 @@ def events(learned: Log) -> Iterator[tuple[int, list[int]]]:
 
 def by_entry(words: list[int]) -> list[int]:
     """The places of the explanations among these words, in the order of the entries of the trail."""
-    found, place = [], 0
+    places, place = [], 0
     while place < len(words):
-        found.append((words[place + HEAD], place))
+        places.append(place)
         place += words[place]
-    found.sort()
-    return [place for _, place in found]
+    return sorted(places, key=lambda place: words[place + HEAD])
 
 
 def literals(words: list[int]) -> list[Literal]:

@@ -32,6 +32,7 @@ class Trimmer:
         self.places, self.ends = array("q"), array("q")  # of each event in the log
         self.behind: dict[int, list[int]] = {}  # the events that the log does not have
         self.clauses = array("q", (-1,))  # the event of each name
+        self.read: dict[int, list[Literal]] = {}  # by name: clauses that are perhaps used again
         self.solutions: list[int] = []  # their events; the last is the best
         tnf = encoding.tnf
         self.first = [k for ends in zip(encoding.lower, encoding.upper) for k in (ends[0], -ends[1])]
@@ -207,15 +208,17 @@ class Trimmer:
             self.need_step(step, hints)
             premises = [one for one in self.steps[step].assumed if reached is None or one != log.denied(*reached)]
         else:
-            event = self.clauses[reason >> 1]
-            self.need(event, hints)
-            literals = self.clause(event)
-            premises = [log.denied(side, k) for side, k in literals if reached is None or side != reached[0]]
+            self.need(self.clauses[reason >> 1], hints)
+            premises = [log.denied(side, k) for side, k in self.clause(reason >> 1) if reached is None or side != reached[0]]
         for side, k in premises:
             self.need_root(side, k, hints)
 
-    def clause(self, event: int) -> list[Literal]:
-        return log.literals(self.event(event)[log.HEAD + 1 :])
+    def clause(self, name: int) -> list[Literal]:
+        if name not in self.read:
+            if len(self.read) >= TUNING.clauses:
+                self.read.clear()
+            self.read[name] = log.literals(self.event(self.clauses[name])[log.HEAD + 1 :])
+        return self.read[name]
 
     # ---- steps
 

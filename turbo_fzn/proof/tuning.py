@@ -26,6 +26,12 @@ class Tuning(Table):
         "time against memory",
         kept="of the writer, which then searches for a step again",
     )
+    clauses: int = tunable(
+        1 << 12,
+        "learned clauses that are remembered",
+        "reading them again against memory",
+        kept="of the writer",
+    )
     piece_words: int = tunable(
         1 << 16,
         "words of a log that are read at a time",
