@@ -119,11 +119,7 @@ class Conflict:
             if now[side] >= k:
                 found.append((side, k, k, LEVEL_0))
                 continue
-            for known, by in bounds.get(side, ()):
-                if known >= k:
-                    break
-            else:
-                return None
+            known, by = next((one for one in bounds.get(side, ()) if one[0] >= k), (k, place))
             if by >= place:
                 return None
             found.append((side, k, known, by))

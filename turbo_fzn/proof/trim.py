@@ -104,8 +104,8 @@ class Trimmer:
     # ---- backwards
 
     def trim(self) -> list[tuple[int, array[int]]]:
-        """The events that the refutation needs, in order, with the hints for their clauses (conflict.py). Raises Interrupted, and NotJustified where it cannot be
-        explained."""
+        """The events that the refutation needs, in order, with the hints for their clauses (conflict.py). Raises
+        Interrupted, and NotJustified where it cannot be explained."""
         last = len(self.places) - 1
         conflict = Conflict(self)
         if self.solutions:
@@ -209,7 +209,9 @@ class Trimmer:
             premises = [one for one in self.steps[step].assumed if reached is None or one != log.denied(*reached)]
         else:
             self.need(self.clauses[reason >> 1], hints)
-            premises = [log.denied(side, k) for side, k in self.clause(reason >> 1) if reached is None or side != reached[0]]
+            premises = [
+                log.denied(side, k) for side, k in self.clause(reason >> 1) if reached is None or side != reached[0]
+            ]
         for side, k in premises:
             self.need_root(side, k, hints)
 

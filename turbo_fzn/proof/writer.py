@@ -15,7 +15,7 @@ from typing import IO
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
-from turbo_fzn.proof.conflict import EVENT, KINDS, LAST, SHIFT, STEP
+from turbo_fzn.proof.conflict import EVENT, KINDS, LAST, SHIFT, STEP, NotJustified
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
 from turbo_fzn.proof.trim import Trimmer
@@ -31,24 +31,17 @@ def open_for_writing(path: str) -> IO[str]:
 
 
 def write_model(encoding: Encoding, file: IO[str]) -> None:
-    file.write(f"* #variable= {len(encoding.names)} #constraint= {len(encoding.constraints)}\n")
+    """Writes the file of the model; the encoding's lines are freed."""
+    file.write(f"* #variable= {len(encoding.names)} #constraint= {encoding.count}\n")
     tnf, objective = encoding.tnf, encoding.objective()
     if tnf.sense and not objective:
         file.write(f"* objective = {encoding.lower[tnf.objective]} in all solutions\n")
     elif objective:
         start = tnf.sense * encoding.lower[tnf.objective]
         file.write(f"* {'-' * (tnf.sense < 0)}objective = {start} + what is minimised here\n")
-        file.write(f"min: {_terms(encoding, objective)};\n")
-    for terms, degree in encoding.constraints:
-        file.write(f"{_terms(encoding, terms)}>= {degree} ;\n")
-
-
-def _terms(encoding: Encoding, terms: Iterable[tuple[int, int]]) -> str:
-    return "".join(f"{coefficient} {spelt(encoding, literal)} " for coefficient, literal in terms)
-
-
-def spelt(encoding: Encoding, literal: int) -> str:
-    return "~" * (literal & 1) + encoding.names[literal >> 1]
+        file.write(f"min: {encoding.spell_terms(objective)};\n")
+    file.writelines(encoding.lines)
+    encoding.lines.clear()
 
 
 class Writer:
@@ -56,7 +49,7 @@ class Writer:
 
     def __init__(self, encoding: Encoding, write: Callable[[str], object]):
         self.encoding, self.write = encoding, write
-        self.formula = self.count = len(encoding.constraints)
+        self.formula = self.count = encoding.count
         self.events: dict[int, int] = {}  # event -> its constraint
         self.steps: dict[int, tuple[int, range]] = {}  # its constraint, and the constraints derived for it
         self.chains: dict[tuple[int, int, int], int] = {}
@@ -80,8 +73,8 @@ class Writer:
         if number not in self.definitions:
             above, below = encoding.definition(variable, k - encoding.lower[variable])
             name = encoding.names[number]
-            first = self.line(f"red {_terms(encoding, above[0])}>= {above[1]} ; {name} -> 0")
-            second = self.line(f"red {_terms(encoding, below[0])}>= {below[1]} ; {name} -> 1")
+            first = self.line(f"red {encoding.spell_terms(above[0])}>= {above[1]} ; {name} -> 0")
+            second = self.line(f"red {encoding.spell_terms(below[0])}>= {below[1]} ; {name} -> 1")
             self.definitions[number] = first, second
             self.lasting |= {first, second}
         return self.definitions[number]
@@ -128,7 +121,7 @@ class Writer:
 
     def rup(self, clause: list[Assumed], hints: list[int]) -> int:
         literals = [literal for literal in map(self.literal, clause) if literal >= 0]
-        written = _terms(self.encoding, ((1, literal) for literal in literals))
+        written = self.encoding.spell_terms((1, literal) for literal in literals)
         return self.line(f"rup {written}>= 1 ; ~ {' '.join(map(str, dict.fromkeys(hints)))}")
 
     # ---- events
@@ -153,7 +146,7 @@ class Writer:
         return self.events[number] if kind == EVENT else self.chain(*trimmer.chains[number])
 
     def solution(self, values: list[int]) -> int:
-        spelt_out = [spelt(self.encoding, literal) for literal in self.true_literals(values)]
+        spelt_out = list(map(self.encoding.spell, self.true_literals(values)))
         if self.encoding.optimises:
             self.lasting.add(self.line(f"soli {' '.join(spelt_out)}"))
             return self.count
@@ -191,9 +184,15 @@ class Writer:
 def write_proof(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
     """Writes the proof of a log. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and
     NotJustified for a log that cannot be explained."""
-    trimmer = Trimmer(encoding, learned, interrupt)
-    file.write(f"{HEADER}\nf {len(encoding.constraints)}\n")
-    writer = Writer(encoding, file.write)
+    try:
+        return _write_steps(encoding, learned, file, interrupt)
+    except LookupError:
+        raise NotJustified("the log names a side, row or clause that does not exist") from None
+
+
+def _write_steps(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
+    file.write(f"{HEADER}\nf {encoding.count}\n")
+    trimmer, writer = Trimmer(encoding, learned, interrupt), Writer(encoding, file.write)
     any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
     for number, hints in interrupt.between(kept):
