@@ -10,11 +10,13 @@ import re
 import signal
 import subprocess
 from array import array
+from io import StringIO
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from lab.bench.proofs import COLUMNS, measure
 from support.command import COMMAND, environment, finish, golomb, run, start, wait_until, write
 from support.corpus import EXPECTED, has_floats, text_of
 from support.places import CORPUS
@@ -26,6 +28,8 @@ from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import Scale, check_files
 from turbo_fzn.proof.conflict import NotJustified
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 REFUSED = {"wide"}  # a remainder of numbers up to a million
@@ -210,6 +214,30 @@ def test_no_damaged_proof_proves_what_is_false():
                 continue
             assert is_true(tnf, best, verdict), number
     assert refused > N_DAMAGED
+
+
+@pytest.mark.slow
+def test_a_log_may_be_read_in_small_pieces_and_with_a_short_memory(monkeypatch):
+    """Records that end in another piece than they begin, and clauses and steps that are looked for again."""
+    random, several = Random(9), 0
+    for number, tnf in consistent_models(400):
+        logs: list[Log] = []
+        whole = prove(tnf, damage=logs.append)
+        with monkeypatch.context() as patch:
+            for name, value in (("piece_words", random.choice((2, 3, 7, 50))), ("clauses", 1), ("explained", 2)):
+                patch.setattr(TUNING, name, value)
+            text = StringIO()
+            conclusion = writer.write_proof(Encoding(tnf), logs[0], text, Interrupt())
+        verdict = check(whole.model.splitlines(), text.getvalue().splitlines())
+        assert conclusion == verdict.conclusion == whole.conclusion, number
+        several += text.getvalue().count("rup") > 2
+    assert several > 0
+
+
+@pytest.mark.slow
+def test_the_cost_of_a_proof_is_a_line_of_a_table(tmp_path):
+    cells = measure(CORPUS / "golomb.fzn", 60, tmp_path)
+    assert cells[0] == "golomb" and len(cells) == len(COLUMNS) and int(cells[1].replace(",", "")) > 0
 
 
 def err(random: Random, learned: Log) -> None:

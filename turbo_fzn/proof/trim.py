@@ -87,9 +87,9 @@ class Trimmer:
         size, kind = words[: log.HEAD]
         if kind == log.LEARNED:
             self.clauses.append(number)
-            return size == log.UNIT and self._note_root(*words[-2:], number)
+            return size == log.UNIT and self._note_root(words[-2], words[-1], number)
         if kind == log.ROOT:
-            return self._note_root(*words[2:4], number)
+            return self._note_root(words[2], words[3], number)
         if kind == log.SOLUTION:
             self.solutions.append(number)
         return kind == log.REFUTED
