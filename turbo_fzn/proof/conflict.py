@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from turbo_fzn.proof import log
 from turbo_fzn.proof.log import Literal
-
-if TYPE_CHECKING:
-    from turbo_fzn.proof.trim import Trimmer
+from turbo_fzn.proof.refutation import Step
 
 EVENT, STEP, CHAIN = range(3)  # format: the kinds of a hint, in its lowest bits
 KINDS, LAST, SHIFT = 3, 4, 3  # format: the mask of the kind, the bit of the last use, the first bit of the number
@@ -23,11 +21,28 @@ class NotJustified(Exception):
     """No step of the proof derives a conclusion: a limit of this module, or a fault of the solver."""
 
 
+class Premises(Protocol):
+    """The premises that a clause may have (trim.Trimmer): bounds of level 0, clauses, and steps of rows."""
+
+    first: list[int]
+    now: list[int]
+    clauses: array[int]
+    steps: list[Step]
+
+    def clause(self, name: int) -> list[Literal]: ...
+    def explain(self, words: tuple[int, ...]) -> int: ...
+    def explain_anew(self, words: tuple[int, ...]) -> int: ...
+    def need(self, event: int, hints: array[int]) -> None: ...
+    def need_step(self, number: int, hints: array[int]) -> None: ...
+    def need_chain(self, side: int, higher: int, lower: int, hints: array[int]) -> None: ...
+    def need_root(self, side: int, k: int, hints: array[int]) -> None: ...
+
+
 class Conflict:
     """The bounds of one clause after the other. `bounds`: for each side that has any, (k, place), both ascending; the
     place is that of the explanation in `fired`, or CLAUSE. `final`: the bound that contradicts another."""
 
-    def __init__(self, trimmer: Trimmer):
+    def __init__(self, trimmer: Premises):
         self.trimmer = trimmer
         self.bounds: dict[int, list[tuple[int, int]]] = {}
         self.words: list[int] = []  # of the explanations
