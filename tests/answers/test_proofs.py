@@ -9,21 +9,27 @@ import gzip
 import re
 import signal
 import subprocess
+from array import array
+from io import StringIO
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from lab.bench.proofs import COLUMNS, measure
 from support.command import COMMAND, environment, finish, golomb, run, start, wait_until, write
 from support.corpus import EXPECTED, has_floats, text_of
 from support.places import CORPUS
 from support.proofs import consistent_models, optimum, prove
 from turbo_fzn import Model, solve_text
+from turbo_fzn.engine.logged import WORD, Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import Scale, check_files
-from turbo_fzn.proof.trim import NotJustified
+from turbo_fzn.proof.conflict import NotJustified
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 REFUSED = {"wide"}  # a remainder of numbers up to a million
@@ -167,7 +173,7 @@ def test_a_stop_is_looked_for_where_the_log_is_read_and_trimmed_and_the_proof_wr
     trimmers.clear()
     prove(tnf, interrupt=interrupt)
     (trimmer,) = trimmers
-    records, kept = len(trimmer.events), len(trimmer.found)
+    records, kept = len(trimmer.places), len(trimmer.found)
     assert min(records, kept) > 4 and interrupt.looks > 2 * records + kept - 5  # the last ones are looked at apart
 
 
@@ -211,23 +217,58 @@ def test_no_damaged_proof_proves_what_is_false():
 
 
 @pytest.mark.slow
-def test_a_learner_that_errs_is_noticed(monkeypatch):
-    """Literals that vanish from learned clauses, and premises that grow: no such proof is written, or it is refused, or
-    it is still one."""
+def test_a_log_may_be_read_in_small_pieces_and_with_a_short_memory(monkeypatch):
+    """Records that end in another piece than they begin, and clauses and steps that are looked for again."""
+    random, several = Random(9), 0
+    for number, tnf in consistent_models(400):
+        logs: list[Log] = []
+        whole = prove(tnf, damage=logs.append)
+        with monkeypatch.context() as patch:
+            for name, value in (("piece_words", random.choice((2, 3, 7, 50))), ("clauses", 1), ("explained", 2)):
+                patch.setattr(TUNING, name, value)
+            text = StringIO()
+            conclusion = writer.write_proof(Encoding(tnf), logs[0], text, Interrupt())
+        verdict = check(whole.model.splitlines(), text.getvalue().splitlines())
+        assert conclusion == verdict.conclusion == whole.conclusion, number
+        several += text.getvalue().count("rup") > 2
+    assert several > 0
+
+
+@pytest.mark.slow
+def test_the_cost_of_a_proof_is_a_line_of_a_table(tmp_path):
+    cells = measure(CORPUS / "golomb.fzn", 60, tmp_path)
+    assert cells[0] == "golomb" and len(cells) == len(COLUMNS) and int(cells[1].replace(",", "")) > 0
+
+
+def err(random: Random, learned: Log) -> None:
+    """Changes a word of some records, and takes literals out of some clauses."""
+    words = learned.words(0, learned.n_bytes // WORD)
+    damaged, place = [], 0
+    while place < len(words):
+        record = words[place : place + words[place]]
+        place += len(record)
+        if random.random() < 0.2:
+            if record[1] == log.LEARNED and len(record) > log.UNIT:
+                del record[-2:]
+                record[0] -= 2
+            elif len(record) > log.HEAD:
+                record[random.randrange(log.HEAD, len(record))] += random.choice((-2, -1, 1, 2))
+        damaged += record
+    learned.file.seek(0)
+    learned.file.write(array("q", damaged).tobytes())
+    learned.file.flush()
+    learned.n_bytes = len(damaged) * WORD
+
+
+@pytest.mark.slow
+def test_a_learner_that_errs_is_noticed():
+    """Wrong bounds, premises, reasons and solutions, and literals that vanish: no such proof is written, or it is
+    refused, or what it proves is still true."""
     random, noticed = Random(3), 0
-    real = log.literals
-
-    def faulty(words: list[int]) -> list[log.Literal]:
-        found = real(words)
-        if len(found) > 1 and random.random() < 0.3:
-            del found[random.randrange(len(found))]
-        return found
-
-    monkeypatch.setattr(log, "literals", faulty)
     for number, tnf in consistent_models(N_DAMAGED):
         try:
-            one = prove(tnf)
+            one = prove(tnf, damage=lambda learned: err(random, learned))
             assert is_true(tnf, optimum(tnf), check(one.model.splitlines(), one.proof.splitlines())), number
-        except (NotJustified, Refused, StopIteration):
+        except (NotJustified, Refused):
             noticed += 1
-    assert noticed > 0
+    assert noticed > N_DAMAGED / 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from support.operators import apply_operator
 from turbo_fzn.engine import root
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
+from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.writer import write_model, write_proof
@@ -105,8 +106,14 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
-def prove(tnf: TNF, role: str = "soloist", seed: int = 0, interrupt: Interrupt | None = None) -> Proved:
-    """Has a learner solve the model, and writes its proof."""
+def prove(
+    tnf: TNF,
+    role: str = "soloist",
+    seed: int = 0,
+    interrupt: Interrupt | None = None,
+    damage: Callable[[Log], None] = lambda log: None,
+) -> Proved:
+    """Has a learner solve the model, damages its log, and writes its proof."""
     settings = Settings(proof=2**40, roles=(role,), decides=(("all", "truths"),), learn_bytes=2**24, seed=seed)
     engine = CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
     encoding, found = Encoding(tnf), None
@@ -122,7 +129,8 @@ def prove(tnf: TNF, role: str = "soloist", seed: int = 0, interrupt: Interrupt |
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
     assert engine.log is not None
-    conclusion = write_proof(encoding, engine.log.words(), proof, Interrupt() if interrupt is None else interrupt)
+    damage(engine.log)
+    conclusion = write_proof(encoding, engine.log, proof, Interrupt() if interrupt is None else interrupt)
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
 
 

@@ -12,7 +12,7 @@ it is at least k.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -53,11 +53,13 @@ class Split(NamedTuple):
 
 @dataclass
 class Encoding:
-    """The constraints, as (terms of (coefficient, literal), degree), and for each row its splits."""
+    """The constraints, and for each row its splits. `lines`: the constraints as the file of the model has them, for
+    which the writer empties it: `count` is their number."""
 
     tnf: TNF
     names: list[str] = field(default_factory=list)
-    constraints: list[tuple[list[tuple[int, int]], int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
     bits: dict[int, list[int]] = field(default_factory=dict)  # variable -> its 0-1 variables, lowest first
     orders: dict[tuple[int, int], int] = field(default_factory=dict)  # (variable, offset) -> 0-1 variable
     definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # 0-1 variable -> constraints: x >= k, x < k
@@ -89,8 +91,16 @@ class Encoding:
 
     def add(self, terms: list[tuple[int, int]], degree: int) -> int:
         """Adds the constraint `terms >= degree`. Returns its number, from 1 on."""
-        self.constraints.append((terms, degree))
-        return len(self.constraints)
+        self.lines.append(f"{self.spell_terms(terms)}>= {degree} ;\n")
+        self.count += 1
+        return self.count
+
+    def spell(self, literal: int) -> str:
+        return "~" * (literal & 1) + self.names[literal >> 1]
+
+    def spell_terms(self, terms: Iterable[tuple[int, int]]) -> str:
+        """The words of a sum of (coefficient, literal), with a space behind it."""
+        return "".join([f"{coefficient} {self.spell(literal)} " for coefficient, literal in terms])
 
     def most(self, variable: int) -> int:
         """The largest number that the variable's bits can represent."""

@@ -10,8 +10,8 @@ import time
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
+from turbo_fzn.proof.conflict import NotJustified
 from turbo_fzn.proof.encoding import Encoding
-from turbo_fzn.proof.trim import NotJustified
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
 from turbo_fzn.read.files import forget_proof, model_of_proof
 from turbo_fzn.tnf.language import TNF
@@ -63,7 +63,7 @@ class Proof:
             return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
         try:
             with open_for_writing(self.path) as file:
-                conclusion = write_proof(self.encoding, learned.words(), file, interrupt)
+                conclusion = write_proof(self.encoding, learned, file, interrupt)
         except Interrupted:
             return "the run has been stopped before that"
         except NotJustified as gap:

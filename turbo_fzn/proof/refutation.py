@@ -17,7 +17,7 @@ from turbo_fzn.proof.tuning import TUNING
 Bounds = dict[int, int]  # side -> its value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Step:
     """How a clause follows: from an inequality and bounds that contradict it, or from other steps and a constraint of
     the file (0: none), by unit propagation. `assumed` are the bounds that cannot hold together, and `chosen` further

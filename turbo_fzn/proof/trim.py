@@ -4,342 +4,254 @@ A learned clause follows by unit propagation from the explanations that the anal
 literals false, each implies its bound, in the order of the trail, until two bounds contradict each other. From there
 back, only used explanations are kept (as Heule, Hunt, Wetzler, FMCAD 2013, trim clausal proofs). Unused clauses and
 bounds of level 0 are left out, with all that was needed for them.
+
+A log has many times as many records as a proof needs. So the records stay in their file, and premises are packed.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections import defaultdict
-from typing import NamedTuple
 
+from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
+from turbo_fzn.proof.conflict import CHAIN, EVENT, LAST, SHIFT, STEP, Chain, Conflict, NotJustified
 from turbo_fzn.proof.encoding import Assumed, Encoding
-from turbo_fzn.proof.log import Event, Explanation
+from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Bounds, Step, refute
-
-
-class NotJustified(Exception):
-    """No step of the proof derives a conclusion: a limit of this module, or a fault of the solver."""
-
-
-class Hint(NamedTuple):
-    """A premise of a clause: a bound of level 0 or a learned clause (`event`), a row (`step`), or that a bound implies
-    a lower bound (`chain`: side, higher, lower)."""
-
-    event: int = -1
-    step: Step | None = None
-    chain: tuple[int, int, int] | None = None
-
-
-class Kept(NamedTuple):
-    """An event of the proof: the literals of its clause, the hints, and the events and steps that are not needed after
-    it."""
-
-    number: int
-    literals: list[Assumed]
-    hints: list[Hint]
-    gone: list[int]
-    gone_steps: list[Step]
+from turbo_fzn.proof.tuning import TUNING
 
 
 class Trimmer:
-    """Reads the log, and keeps what its end needs. `kept` is in the order of the log; the last event is the refutation,
-    if the log has one: then `refuted` is set."""
+    """Reads the log, and keeps what its end needs. `refuted`: the last event is the refutation."""
 
-    def __init__(self, encoding: Encoding, words: memoryview, interrupt: Interrupt):
+    def __init__(self, encoding: Encoding, learned: Log, interrupt: Interrupt):
         """Raises Interrupted."""
-        self.encoding, self.words, self.interrupt = encoding, words, interrupt
-        self.events: list[Event] = []
-        self.roots: dict[int, list[tuple[int, int]]] = defaultdict(list)  # side -> (k, event), both ascending
-        self.clauses: list[int] = [-1]  # the event of each name
-        self.solution = -1  # the last solution, which is the best
-        self.refuted = False
-        self._read()
-        self.users: dict[int, int] = {}  # event -> the last event that needs it
-        self.step_users: dict[Step, int] = {}
-        self.steps: dict[tuple[int, tuple[Assumed, ...]], Step] = {}  # by row and assumptions
-        self.explained: dict[tuple, Step] = {}  # by row, implied bound, and premises
-        self.found: dict[int, tuple[list[Assumed], list[Hint]]] = {}
+        self.encoding, self.learned, self.interrupt = encoding, learned, interrupt
+        self.places, self.ends = array("q"), array("q")  # of each event in the log
+        self.behind: dict[int, list[int]] = {}  # the events that the log does not have
+        self.clauses = array("q", (-1,))  # the event of each name
+        self.read: dict[int, list[Literal]] = {}  # by name: clauses that are perhaps used again
+        self.solutions: list[int] = []  # their events; the last is the best
+        tnf = encoding.tnf
+        self.first = [k for ends in zip(encoding.lower, encoding.upper) for k in (ends[0], -ends[1])]
+        self.now = list(self.first)  # for each side, its bound at level 0 before the event that is looked at
+        self.roots: list[list[tuple[int, int]]] = [[] for _ in self.now]  # (k, event), both ascending
+        self.noted: list[tuple[int, int]] = []  # event and side of each bound in `roots`
+        self.refuted = self._read()
+        self.needed = bytearray(len(self.places) + 1)
+        self.steps: list[Step] = []
+        self.step_numbers: dict[tuple[int, tuple[Assumed, ...]], int] = {}  # by row and assumptions
+        self.explained: dict[tuple[int, ...], int] = {}  # by implied bound, row, and premises
+        self.step_needed = bytearray()
+        self.chains: list[Chain] = []
+        self.chain_numbers: dict[Chain, int] = {}
+        self.found: dict[int, array[int]] = {}
+        self.operands = list(zip(tnf.x.tolist(), tnf.y.tolist(), tnf.z.tolist()))
 
     # ---- forwards
 
-    def _read(self) -> None:
-        tnf = self.encoding.tnf
-        for variable in range(tnf.n_vars):
-            self.roots[2 * variable] = [(self.encoding.lower[variable], -1)]
-            self.roots[2 * variable + 1] = [(-self.encoding.upper[variable], -1)]
-        for event in self.interrupt.between(log.events(self.words)):
-            self.events.append(event)
-            if self._note(event, len(self.events) - 1):
-                self.refuted = True
-                return
-        if self.encoding.optimises and self.solution >= 0:  # perhaps the bound that was proved has ended the search
-            side = 2 * tnf.objective + (tnf.sense > 0)
-            self.events.append(Event(log.ROOT, [side, 1 - self.best(), log.DECISION], 0, 0))
-            self.refuted = self._note(self.events[-1], len(self.events) - 1)
+    def _read(self) -> bool:
+        """Records the events. Returns whether the last one is the refutation."""
+        for place, words in self.interrupt.between(log.events(self.learned)):
+            self.places.append(place)
+            self.ends.append(place + len(words))
+            if self._note(words, len(self.places) - 1):
+                return True
+        if not self.encoding.optimises or not self.solutions:
+            return False
+        tnf = self.encoding.tnf  # perhaps the bound that was proved has ended the search
+        side = 2 * tnf.objective + (tnf.sense > 0)
+        return self._note(self._append([log.ROOT, side, 1 - self.best(), log.DECISION]), len(self.places) - 1)
+
+    def _append(self, words: list[int]) -> list[int]:
+        """Adds an event behind the log, of this kind and these words. Returns it."""
+        self.behind[len(self.places)] = record = [len(words) + 1, *words]
+        self.places.append(self.ends[-1])
+        self.ends.append(self.ends[-1])
+        return record
+
+    def event(self, number: int) -> list[int]:
+        """The record of an event."""
+        if number in self.behind:
+            return self.behind[number]
+        return self.learned.words(self.places[number], self.ends[number])
 
     def best(self) -> int:
-        return self.encoding.tnf.sense * self.events[self.solution].words[self.encoding.tnf.objective]
+        tnf = self.encoding.tnf
+        return tnf.sense * self.event(self.solutions[-1])[log.HEAD + tnf.objective]
 
-    def _note(self, event: Event, number: int) -> bool:
+    def _note(self, words: list[int], number: int) -> bool:
         """Records the event for later events. Returns whether it is the refutation."""
-        if event.kind == log.LEARNED:
+        size, kind = words[: log.HEAD]
+        if kind == log.LEARNED:
             self.clauses.append(number)
-            if len(event.words) == 3:
-                return self._note_root(event.words[1], event.words[2], number)
-        elif event.kind == log.ROOT:
-            return self._note_root(event.words[0], event.words[1], number)
-        elif event.kind == log.SOLUTION:
-            self.solution = number
-        return event.kind == log.REFUTED
+            return size == log.UNIT and self._note_root(words[-2], words[-1], number)
+        if kind == log.ROOT:
+            return self._note_root(words[2], words[3], number)
+        if kind == log.SOLUTION:
+            self.solutions.append(number)
+        return kind == log.REFUTED
 
     def _note_root(self, side: int, k: int, number: int) -> bool:
-        if k > self.roots[side][-1][0]:
+        if k > self.now[side]:
+            self.now[side] = k
             self.roots[side].append((k, number))
-        return k > -self.roots[side ^ 1][-1][0]
-
-    def root(self, side: int, before: int) -> tuple[int, int]:
-        """(k, event) of the side at level 0 before an event, while that is justified; event -1 for the model's."""
-        found = self.roots[side]
-        while found[-1][1] >= before:
-            found.pop()  # events are justified from last to first: it is not needed again
-        return found[-1]
+            self.noted.append((number, side))
+        return k > -self.now[side ^ 1]
 
     # ---- backwards
 
-    def trim(self) -> list[Kept]:
-        """The events that the refutation needs, in order. Raises Interrupted, and NotJustified where it cannot be
-        explained."""
-        last = len(self.events) - 1
-        if self.solution >= 0:
-            self._need(self.solution, last)
-        self._justify(last)
-        if self.events[last].kind != log.REFUTED:
-            self._contradict(last)
-        for number in self.interrupt.between(range(last - 1, -1, -1)):
-            if number in self.users:
-                self._justify(number)
-        gone, gone_steps = defaultdict(list), defaultdict(list)
-        for event, user in self.users.items():
-            gone[user].append(event)
-        for step, user in self.step_users.items():
-            gone_steps[user].append(step)
-        return [Kept(number, *self.found[number], gone[number], gone_steps[number]) for number in sorted(self.found)]
+    def trim(self) -> list[tuple[int, array[int]]]:
+        """The events that the refutation needs, in order, with the hints for their clauses (conflict.py). Raises
+        Interrupted, and NotJustified where it cannot be explained."""
+        last = len(self.places) - 1
+        conflict = Conflict(self)
+        if self.solutions:
+            self.needed[self.solutions[-1]] = 1
+        if self.event(last)[1] != log.REFUTED:
+            self.found[last + 1] = self._contradict(last)
+        self.needed[last] = 1
+        for number in self.interrupt.between(range(last, -1, -1)):
+            if self.needed[number]:
+                self.forget_roots(number)
+                self.found[number] = self._justify(number, conflict)
+        return sorted(self.found.items())
 
-    def _contradict(self, last: int) -> None:
+    def forget_roots(self, number: int) -> None:
+        """Takes back the bounds of level 0 of this event and later events."""
+        while self.noted and self.noted[-1][0] >= number:
+            side = self.noted.pop()[1]
+            self.roots[side].pop()
+            self.now[side] = self.roots[side][-1][0] if self.roots[side] else self.first[side]
+
+    def _contradict(self, last: int) -> array[int]:
         """Behind the last event: its bound and the one that it contradicts."""
-        words = self.events[last].words
-        side, k = words[1:3] if self.events[last].kind == log.LEARNED else words[:2]
-        self.events.append(Event(log.REFUTED, [log.DECISION], 0, 0))
-        hints = [Hint(event=last)]
-        self._need_root(side ^ 1, 1 - k, last + 1, hints)
-        self.users[last] = last + 1
-        self.found[last + 1] = [], hints
+        words = self.event(last)
+        side, k = words[-2:] if words[1] == log.LEARNED else words[2:4]
+        self._append([log.REFUTED, log.DECISION])
+        hints = array("q")
+        self.need_root(side ^ 1, 1 - k, hints)
+        self.need(last, hints)
+        return hints
 
-    def _justify(self, number: int) -> None:
-        event = self.events[number]
-        hints: list[Hint] = []
-        literals: list[Assumed] = []
-        if event.kind == log.LEARNED:
-            literals = log.literals(event.words[1:])
-            self._learn(event, number, literals, hints)
-        elif event.kind == log.ROOT:
-            side, k, reason = event.words
-            literals = [(side, k)]
+    def _justify(self, number: int, conflict: Conflict) -> array[int]:
+        _, kind, *words = self.event(number)
+        hints = array("q")
+        if kind == log.LEARNED:
+            self._learn(number, log.literals(words[1:]), conflict, hints)
+        elif kind == log.ROOT:
+            side, k, reason = words
             if reason == log.DECISION:
                 self._cut(side, k, number, hints)
             else:
-                self._explain_root(reason, number, (side, k), hints)
-        elif event.kind == log.REFUTED:
-            self._explain_root(event.words[0], number, None, hints)
-        self.found[number] = literals, hints
+                self._explain_root(reason, (side, k), hints)
+        elif kind == log.REFUTED:
+            self._explain_root(words[0], None, hints)
+        return hints
 
-    def _need(self, event: int, user: int) -> None:
-        self.users.setdefault(event, user)
+    def _learn(self, number: int, literals: list[Literal], conflict: Conflict, hints: array[int]) -> None:
+        first = self.ends[number - 1] if number else 0
+        conflict.suppose(literals, self.learned.words(first, self.places[number]))
+        if conflict.final is None:
+            raise NotJustified(f"the explanations do not give the clause of event {number}")
+        conflict.tell(hints)
 
-    def _need_root(self, side: int, k: int, user: int, hints: list[Hint]) -> None:
+    # ---- hints
+
+    def need(self, event: int, hints: array[int]) -> None:
+        hints.append(event << SHIFT | EVENT | (0 if self.needed[event] else LAST))
+        self.needed[event] = 1
+
+    def need_step(self, number: int, hints: array[int]) -> None:
+        hints.append(number << SHIFT | STEP | (0 if self.step_needed[number] else LAST))
+        self.step_needed[number] = 1
+
+    def need_chain(self, side: int, higher: int, lower: int, hints: array[int]) -> None:
+        chain = side, higher, lower
+        number = self.chain_numbers.setdefault(chain, len(self.chains))
+        if number == len(self.chains):
+            self.chains.append(chain)
+        hints.append(number << SHIFT | CHAIN)
+
+    def need_root(self, side: int, k: int, hints: array[int]) -> None:
         """Adds the hints by which side >= k holds at level 0."""
-        found = self.roots[side]
-        known, event = found[bisect_left(found, (k, -1))] if found[-1][0] >= k else (k - 1, -1)
-        if known < k or event >= user:
-            raise NotJustified(f"side {side} is not {k} at level 0")
-        if event < 0:
+        if k <= self.first[side]:
             return
-        self._need(event, user)
-        hints.append(Hint(event=event))
+        found = self.roots[side]
+        place = bisect_left(found, (k, -1))
+        if place == len(found):
+            raise NotJustified(f"side {side} is not {k} at level 0")
+        known, event = found[place]
         if known > k:
-            hints.append(Hint(chain=(side, known, k)))
+            self.need_chain(side, known, k, hints)
+        self.need(event, hints)
 
-    def _cut(self, side: int, k: int, number: int, hints: list[Hint]) -> None:
+    def _cut(self, side: int, k: int, number: int, hints: array[int]) -> None:
         """The bound of the objective that the last solution before gives."""
         tnf = self.encoding.tnf
-        solutions = (i for i in range(number - 1, -1, -1) if self.events[i].kind == log.SOLUTION)
-        solution = next(solutions, -1)
-        if solution < 0 or side != 2 * tnf.objective + (tnf.sense > 0):
+        place = bisect_left(self.solutions, number) - 1
+        if place < 0 or side != 2 * tnf.objective + (tnf.sense > 0):
             raise NotJustified(f"side {side} is {k} at level 0 for no reason")
-        if k != 1 - tnf.sense * self.events[solution].words[tnf.objective]:
+        solution = self.solutions[place]
+        if k != 1 - tnf.sense * self.event(solution)[log.HEAD + tnf.objective]:
             raise NotJustified("the objective is cut by no solution")
-        self._need(solution, number)
-        hints.append(Hint(event=solution))
+        self.need(solution, hints)
 
-    def _explain_root(self, reason: int, number: int, reached: Assumed | None, hints: list[Hint]) -> None:
+    def _explain_root(self, reason: int, reached: Assumed | None, hints: array[int]) -> None:
+        """Adds the hints by which a row or a clause implies `reached` from the bounds of level 0."""
         if reason == log.DECISION:
             raise NotJustified("a failure for no reason")
         if reason & 1:
-            self._explain(reason >> 1, reached, number, hints)
-            return
-        event = self.clauses[reason >> 1]
-        for side, k in log.literals(self.events[event].words[1:]):
-            if reached is None or side != reached[0]:
-                self._need_root(side ^ 1, 1 - k, number, hints)
-        self._need(event, number)
-        hints.append(Hint(event=event))
+            step = self.refute(reason >> 1, [], reached)
+            self.need_step(step, hints)
+            premises = [one for one in self.steps[step].assumed if reached is None or one != log.denied(*reached)]
+        else:
+            self.need(self.clauses[reason >> 1], hints)
+            premises = [
+                log.denied(side, k) for side, k in self.clause(reason >> 1) if reached is None or side != reached[0]
+            ]
+        for side, k in premises:
+            self.need_root(side, k, hints)
 
-    def root_bounds(self, row: int, number: int) -> Bounds:
-        tnf, bounds = self.encoding.tnf, {}
-        variables = [int(tnf.x[row]), int(tnf.y[row])]
-        if not self.encoding.is_element[row]:
-            variables.append(int(tnf.z[row]))
-        for variable in variables:
+    def clause(self, name: int) -> list[Literal]:
+        if name not in self.read:
+            if len(self.read) >= TUNING.clauses:
+                self.read.clear()
+            self.read[name] = log.literals(self.event(self.clauses[name])[log.HEAD + 1 :])
+        return self.read[name]
+
+    # ---- steps
+
+    def refute(self, row: int, premises: list[Assumed], reached: Assumed | None) -> int:
+        """The step by which the row implies `reached` within the premises and level 0, or, with None, has no solution
+        there."""
+        bounds: Bounds = {}
+        for variable in self.operands[row][: 2 if self.encoding.is_element[row] else 3]:
             for side in (2 * variable, 2 * variable + 1):
-                bounds[side] = self.root(side, number)[0]
-        return bounds
-
-    def refute(self, row: int, bounds: Bounds, reached: Assumed | None) -> Step:
-        """The step by which the row implies `reached` within the bounds, or, with None, has no solution there."""
-        if reached is not None:
-            side, k = reached
-            bounds[side ^ 1] = max(bounds[side ^ 1], 1 - k)
+                bounds[side] = self.now[side]
+        for side, k in (*premises, *((log.denied(*reached),) if reached else ())):
+            bounds[side] = max(bounds[side], k)
         step = refute(self.encoding, row, bounds)
         if step is None:
             raise NotJustified(f"row {row} does not imply {reached} within {bounds}")
-        return self.steps.setdefault((row, step.assumed), step)
+        number = self.step_numbers.setdefault((row, step.assumed), len(self.steps))
+        if number == len(self.steps):
+            self.steps.append(step)
+            self.step_needed.append(0)
+        return number
 
-    def _explain(self, row: int, reached: Assumed | None, number: int, hints: list[Hint]) -> None:
-        """Adds the hints by which the row implies `reached` from the bounds of level 0."""
-        step = self.refute(row, self.root_bounds(row, number), reached)
-        for side, k in step.assumed:
-            if reached is None or (side, k) != (reached[0] ^ 1, 1 - reached[1]):
-                self._need_root(side, k, number, hints)
-        self.step_users.setdefault(step, number)
-        hints.append(Hint(step=step))
+    def explain(self, words: tuple[int, ...]) -> int:
+        """The step of an explanation (side, k, row and premises); that of a later conflict may assume more of level
+        0."""
+        step = self.explained.get(words)
+        return self.explain_anew(words) if step is None else step
 
-    # ---- a learned clause
-
-    def _learn(self, event: Event, number: int, literals: list[Assumed], hints: list[Hint]) -> None:
-        known = _Known(self, number, literals)
-        for one in log.explanations(self.words, event.first, event.last):
-            if known.add(one):
-                break
-        else:
-            raise NotJustified(f"the explanations do not give clause {event.words[0]}")
-        known.tell(hints)
-
-
-class _Fired(NamedTuple):
-    """An explanation whose premises are known: where each comes from (a _Fired before it, or -1: the clause or level
-    0), and what it gives."""
-
-    one: Explanation
-    premises: list[Assumed]
-    reached: Assumed
-
-
-class _Known:
-    """The bounds that follow while the literals of a clause are false."""
-
-    def __init__(self, trimmer: Trimmer, number: int, literals: list[Assumed]):
-        self.trimmer, self.number = trimmer, number
-        self.bounds: dict[int, list[tuple[int, int]]] = {}  # side -> (k, place in `fired`, or -1), ascending
-        self.fired: list[_Fired] = []
-        self.final: Assumed | None = None
-        for side, k in literals:
-            self.bounds[side ^ 1] = [(1 - k, -1)]
-
-    def source(self, side: int, k: int) -> tuple[int, int] | None:
-        """(known k, place in `fired`) of the least known bound that is enough; place -2 for level 0."""
-        if self.trimmer.root(side, self.number)[0] >= k:
-            return k, -2
-        return next((pair for pair in self.bounds.get(side, ()) if pair[0] >= k), None)
-
-    def add(self, one: Explanation) -> bool:
-        """Adds the bound of the explanation, if its premises are known. Returns whether it contradicts a known
-        bound."""
-        premises, reached = one.premises, (one.side, one.k)
-        if one.row < 0:
-            event = self.trimmer.events[self.trimmer.clauses[one.clause]]
-            literals = log.literals(event.words[1:])
-            reached = next(literal for literal in literals if literal[0] == one.side)
-            premises = [(side ^ 1, 1 - k) for side, k in literals if side != one.side]
-        if any(self.source(side, k) is None for side, k in premises):
-            return False
-        side, k = reached
-        if self.source(side, k) is not None:
-            return False
-        self.bounds.setdefault(side, []).append((k, len(self.fired)))
-        self.fired.append(_Fired(one, premises, reached))
-        if self.source(side ^ 1, 1 - k) is None:
-            return False
-        self.final = reached
-        return True
-
-    def tell(self, hints: list[Hint]) -> None:
-        """Adds the hints that lead to the contradiction, in order."""
-        assert self.final is not None
-        lists: dict[int, list[Hint]] = {}
-        last = len(self.fired)
-        wanted = {last - 1}
-        ending: list[Hint] = []
-        self._link(self.final[0] ^ 1, 1 - self.final[1], last, wanted, ending)
-        for place in range(last - 1, -1, -1):
-            if place in wanted:
-                lists[place] = []
-                self._tell_one(place, wanted, lists[place])
-        for place in sorted(lists):
-            hints += lists[place]
-        hints += ending
-
-    def _tell_one(self, place: int, wanted: set[int], own: list[Hint]) -> None:
-        trimmer, (one, premises, reached) = self.trimmer, self.fired[place]
-        if one.row < 0:
-            for side, k in premises:
-                self._link(side, k, place, wanted, own)
-            event = trimmer.clauses[one.clause]
-            trimmer._need(event, self.number)
-            own.append(Hint(event=event))
-            return
-        step = self._step(one.row, premises, reached)
-        for side, k in step.assumed:
-            if (side, k) != (reached[0] ^ 1, 1 - reached[1]):
-                self._link(side, k, place, wanted, own)
-        trimmer.step_users.setdefault(step, self.number)
-        own.append(Hint(step=step))
-
-    def _step(self, row: int, premises: list[Assumed], reached: Assumed) -> Step:
-        """The step of an explanation: the one that it had in a later conflict, unless that assumes more of level 0."""
-        trimmer, key = self.trimmer, (row, reached, *premises)
-        step = trimmer.explained.get(key)
-        if step is not None and all(
-            (side, k) in premises or trimmer.root(side, self.number)[0] >= k or side == reached[0] ^ 1
-            for side, k in step.assumed
-        ):
-            return step
-        bounds = trimmer.root_bounds(row, self.number)
-        for side, k in premises:
-            bounds[side] = max(bounds[side], k)
-        trimmer.explained[key] = step = trimmer.refute(row, bounds, reached)
+    def explain_anew(self, words: tuple[int, ...]) -> int:
+        """The step of an explanation with the bounds of level 0 that hold now."""
+        if len(self.explained) >= TUNING.explained:
+            self.explained.clear()
+        side, k, row, *premises = words
+        self.explained[words] = step = self.refute(row, log.literals(premises), (side, k))
         return step
-
-    def _link(self, side: int, k: int, place: int, wanted: set[int], own: list[Hint]) -> None:
-        """Adds the hints by which side >= k is known from what was fired before `place`."""
-        if self.trimmer.root(side, self.number)[0] >= k:
-            self.trimmer._need_root(side, k, self.number, own)
-            return
-        found = next((pair for pair in self.bounds.get(side, ()) if pair[0] >= k and pair[1] < place), None)
-        if found is None:
-            raise NotJustified(f"side {side} is not known to be {k}")
-        if found[1] >= 0:
-            wanted.add(found[1])
-        if found[0] > k:
-            own.append(Hint(chain=(side, found[0], k)))

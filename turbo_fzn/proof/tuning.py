@@ -20,6 +20,24 @@ class Tuning(Table):
         "harder rows against time",
         kept="a proof that is not found is an error of the writer, not of an answer",
     )
+    explained: int = tunable(
+        1 << 18,
+        "explanations whose steps are remembered",
+        "time against memory",
+        kept="of the writer, which then searches for a step again",
+    )
+    clauses: int = tunable(
+        1 << 12,
+        "learned clauses that are remembered",
+        "reading them again against memory",
+        kept="of the writer",
+    )
+    piece_words: int = tunable(
+        1 << 16,
+        "words of a log that are read at a time",
+        "fewer reads against memory",
+        kept="below a megabyte",
+    )
 
 
 TUNING = Tuning()

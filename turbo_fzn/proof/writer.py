@@ -8,14 +8,17 @@ JAIR 2023; the documentation of VeriPB.
 from __future__ import annotations
 
 import gzip
+from array import array
 from collections.abc import Callable, Iterable
 from typing import IO
 
+from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
+from turbo_fzn.proof.conflict import EVENT, KINDS, LAST, SHIFT, STEP, NotJustified
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
-from turbo_fzn.proof.trim import Hint, Kept, Trimmer
+from turbo_fzn.proof.trim import Trimmer
 
 HEADER = "pseudo-Boolean proof version 2.0"
 
@@ -28,24 +31,17 @@ def open_for_writing(path: str) -> IO[str]:
 
 
 def write_model(encoding: Encoding, file: IO[str]) -> None:
-    file.write(f"* #variable= {len(encoding.names)} #constraint= {len(encoding.constraints)}\n")
+    """Writes the file of the model; the encoding's lines are freed."""
+    file.write(f"* #variable= {len(encoding.names)} #constraint= {encoding.count}\n")
     tnf, objective = encoding.tnf, encoding.objective()
     if tnf.sense and not objective:
         file.write(f"* objective = {encoding.lower[tnf.objective]} in all solutions\n")
     elif objective:
         start = tnf.sense * encoding.lower[tnf.objective]
         file.write(f"* {'-' * (tnf.sense < 0)}objective = {start} + what is minimised here\n")
-        file.write(f"min: {_terms(encoding, objective)};\n")
-    for terms, degree in encoding.constraints:
-        file.write(f"{_terms(encoding, terms)}>= {degree} ;\n")
-
-
-def _terms(encoding: Encoding, terms: Iterable[tuple[int, int]]) -> str:
-    return "".join(f"{coefficient} {spelt(encoding, literal)} " for coefficient, literal in terms)
-
-
-def spelt(encoding: Encoding, literal: int) -> str:
-    return "~" * (literal & 1) + encoding.names[literal >> 1]
+        file.write(f"min: {encoding.spell_terms(objective)};\n")
+    file.writelines(encoding.lines)
+    encoding.lines.clear()
 
 
 class Writer:
@@ -53,12 +49,12 @@ class Writer:
 
     def __init__(self, encoding: Encoding, write: Callable[[str], object]):
         self.encoding, self.write = encoding, write
-        self.count = len(encoding.constraints)
+        self.formula = self.count = encoding.count
         self.events: dict[int, int] = {}  # event -> its constraint
-        self.steps: dict[Step, tuple[int, list[int]]] = {}  # its constraint, and the constraints derived for it
+        self.steps: dict[int, tuple[int, range]] = {}  # its constraint, and the constraints derived for it
         self.chains: dict[tuple[int, int, int], int] = {}
         self.definitions = dict(encoding.definitions)
-        self.lasting = set(range(1, self.count + 1))  # constraints that are never deleted
+        self.lasting: set[int] = set()  # constraints of the proof that are never deleted
 
     def line(self, text: str) -> int:
         """Writes a line that derives a constraint. Returns its number."""
@@ -77,8 +73,8 @@ class Writer:
         if number not in self.definitions:
             above, below = encoding.definition(variable, k - encoding.lower[variable])
             name = encoding.names[number]
-            first = self.line(f"red {_terms(encoding, above[0])}>= {above[1]} ; {name} -> 0")
-            second = self.line(f"red {_terms(encoding, below[0])}>= {below[1]} ; {name} -> 1")
+            first = self.line(f"red {encoding.spell_terms(above[0])}>= {above[1]} ; {name} -> 0")
+            second = self.line(f"red {encoding.spell_terms(below[0])}>= {below[1]} ; {name} -> 1")
             self.definitions[number] = first, second
             self.lasting |= {first, second}
         return self.definitions[number]
@@ -104,13 +100,13 @@ class Writer:
 
     # ---- steps
 
-    def step(self, step: Step) -> int:
+    def step(self, number: int, step: Step) -> int:
         """The constraint of a row's step."""
-        if step not in self.steps:
+        if number not in self.steps:
             before = self.count
-            number = self._derive(step)
-            self.steps[step] = number, list(range(before + 1, self.count + 1))
-        return self.steps[step][0]
+            derived = self._derive(step)
+            self.steps[number] = derived, range(before + 1, self.count + 1)
+        return self.steps[number][0]
 
     def _derive(self, step: Step) -> int:
         for assumed in step.assumed:
@@ -125,28 +121,32 @@ class Writer:
 
     def rup(self, clause: list[Assumed], hints: list[int]) -> int:
         literals = [literal for literal in map(self.literal, clause) if literal >= 0]
-        written = _terms(self.encoding, ((1, literal) for literal in literals))
+        written = self.encoding.spell_terms((1, literal) for literal in literals)
         return self.line(f"rup {written}>= 1 ; ~ {' '.join(map(str, dict.fromkeys(hints)))}")
-
-    def hint(self, hint: Hint) -> int:
-        if hint.step is not None:
-            return self.step(hint.step)
-        return self.events[hint.event] if hint.chain is None else self.chain(*hint.chain)
 
     # ---- events
 
-    def event(self, kept: Kept, kind: int, words: list[int]) -> None:
+    def event(self, number: int, hints: array[int], trimmer: Trimmer) -> None:
         """Writes the clause of an event, and deletes constraints that are not needed after it."""
+        _, kind, *words = trimmer.event(number)
         if kind == log.SOLUTION:
-            self.events[kept.number] = self.solution(words)
+            self.events[number] = self.solution(words)
         elif kind == log.ROOT and words[2] == log.DECISION:
-            self.events[kept.number] = self.cut(words[0], words[1], self.events[kept.hints[0].event])
+            self.events[number] = self.cut(words[0], words[1], self.events[hints[0] >> SHIFT])
         else:
-            self.events[kept.number] = self.rup(kept.literals, [self.hint(hint) for hint in kept.hints])
-        self.delete(kept)
+            clause = {log.LEARNED: words[1:], log.ROOT: words[:2], log.REFUTED: []}[kind]
+            self.events[number] = self.rup(log.literals(clause), [self.hint(hint, trimmer) for hint in reversed(hints)])
+        self.delete([hint for hint in hints if hint & LAST])
+
+    def hint(self, hint: int, trimmer: Trimmer) -> int:
+        """The constraint of a hint (conflict.py)."""
+        kind, number = hint & KINDS, hint >> SHIFT
+        if kind == STEP:
+            return self.step(number, trimmer.steps[number])
+        return self.events[number] if kind == EVENT else self.chain(*trimmer.chains[number])
 
     def solution(self, values: list[int]) -> int:
-        spelt_out = [spelt(self.encoding, literal) for literal in self.true_literals(values)]
+        spelt_out = list(map(self.encoding.spell, self.true_literals(values)))
         if self.encoding.optimises:
             self.lasting.add(self.line(f"soli {' '.join(spelt_out)}"))
             return self.count
@@ -170,41 +170,49 @@ class Writer:
         words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
         return improving if words is None else self.line(f"pol {' '.join(words)}")
 
-    def delete(self, kept: Kept) -> None:
-        own = [self.events[event] for event in kept.gone]
-        for step in kept.gone_steps:
-            own += self.steps.pop(step)[1]
-        own = [number for number in own if number not in self.lasting]
+    def delete(self, hints: list[int]) -> None:
+        """Deletes what these hints use, except for constraints that last."""
+        own: list[int] = []
+        for hint in hints:
+            number = hint >> SHIFT
+            own += self.steps.pop(number)[1] if hint & KINDS == STEP else (self.events.pop(number),)
+        own = [number for number in own if number > self.formula and number not in self.lasting]
         if own:
             self.write(f"del id {' '.join(map(str, own))}\n")
 
 
-def write_proof(encoding: Encoding, words: memoryview, file: IO[str], interrupt: Interrupt) -> str:
+def write_proof(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
     """Writes the proof of a log. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and
     NotJustified for a log that cannot be explained."""
-    trimmer = Trimmer(encoding, words, interrupt)
-    file.write(f"{HEADER}\nf {len(encoding.constraints)}\n")
-    writer = Writer(encoding, file.write)
-    any_will_do = trimmer.solution >= 0 and not encoding.optimises
+    try:
+        return _write_steps(encoding, learned, file, interrupt)
+    except LookupError:
+        raise NotJustified("the log names a side, row or clause that does not exist") from None
+
+
+def _write_steps(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
+    file.write(f"{HEADER}\nf {encoding.count}\n")
+    trimmer, writer = Trimmer(encoding, learned, interrupt), Writer(encoding, file.write)
+    any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
-    for one in interrupt.between(kept):
-        event = trimmer.events[one.number]
-        writer.event(one, event.kind, event.words)
-    conclusion = _conclude(trimmer, writer, kept)
+    for number, hints in interrupt.between(kept):
+        writer.event(number, hints, trimmer)
+    conclusion = _conclude(trimmer, writer, kept[-1][0] if kept else None)
     file.write(f"output NONE\nconclusion {conclusion}\nend pseudo-Boolean proof\n")
     return conclusion.split()[0]
 
 
-def _conclude(trimmer: Trimmer, writer: Writer, kept: list[Kept]) -> str:
-    tnf, solution, optimises = trimmer.encoding.tnf, trimmer.solution, trimmer.encoding.optimises
-    if solution >= 0 and solution not in writer.events:
-        writer.solution(trimmer.events[solution].words)
-    if not kept:
-        return "NONE" if solution < 0 or optimises else "SAT"
-    refutation = writer.events[kept[-1].number]
+def _conclude(trimmer: Trimmer, writer: Writer, last: int | None) -> str:
+    tnf, optimises = trimmer.encoding.tnf, trimmer.encoding.optimises
+    solution = trimmer.solutions[-1] if trimmer.solutions else None
+    if solution is not None and not (last and trimmer.needed[solution]):
+        writer.solution(trimmer.event(solution)[log.HEAD :])
+    if last is None:
+        return "NONE" if solution is None or optimises else "SAT"
+    refutation = writer.events[last]
     if not optimises:
         return f"UNSAT : {refutation}"
-    if solution < 0:
+    if solution is None:
         return f"BOUNDS INF : {refutation} INF"
     value = trimmer.best() - tnf.sense * trimmer.encoding.lower[tnf.objective]
     return f"BOUNDS {value} : {refutation} {value}"

@@ -22,6 +22,8 @@ from turbo_fzn.tnf.language import DIV, ELEMENT, EQ, LEQ, MOD, MUL, TNF
 
 CASES = [(op, seed) for op in OPERATORS for seed in range(12)]
 
+Lines = list[tuple[list[tuple[int, int]], int]]
+
 
 def a_row(op: int, seed: int) -> TNF:
     """A model of one row, whose variables may coincide, over small domains."""
@@ -43,15 +45,25 @@ def boxes(tnf: TNF) -> list[range]:
     return [range(low, high + 1) for low, high in zip(tnf.lower.tolist(), tnf.upper.tolist())]
 
 
-def is_satisfied(encoding: Encoding, values: list[int]) -> bool:
-    """Whether the inequalities hold there, for some values of what tells cases apart."""
+def constraints(encoding: Encoding) -> Lines:
+    """The lines as (terms of (coefficient, literal), degree)."""
+    numbers = {name: 2 * number for number, name in enumerate(encoding.names)}
+    numbers |= {f"~{name}": literal + 1 for name, literal in numbers.items()}
+    lines = [line.split() for line in encoding.lines]
+    return [
+        ([(int(a), numbers[name]) for a, name in zip(words[:-3:2], words[1:-3:2])], int(words[-2])) for words in lines
+    ]
+
+
+def is_satisfied(encoding: Encoding, lines: Lines, values: list[int]) -> bool:
+    """Whether the lines hold there, for some values of what tells cases apart."""
     true = set(encoding.assignment(values))
     chosen = list(encoding.selectors)
     for flips in product((0, 1), repeat=len(chosen)):
         now = (true - {2 * one + flip for one in chosen for flip in (0, 1)}) | {
             2 * one + flip for one, flip in zip(chosen, flips)
         }
-        if all(sum(a for a, literal in terms if literal in now) >= degree for terms, degree in encoding.constraints):
+        if all(sum(a for a, literal in terms if literal in now) >= degree for terms, degree in lines):
             return True
     return False
 
@@ -60,11 +72,12 @@ def is_satisfied(encoding: Encoding, values: list[int]) -> bool:
 def test_the_inequalities_have_the_solutions_of_the_row(op, seed):
     tnf = a_row(op, seed)
     encoding = Encoding(tnf)
+    lines = constraints(encoding)
     for point in product(*boxes(tnf)):
-        assert is_satisfied(encoding, list(point)) == holds(tnf, list(point)), point
+        assert is_satisfied(encoding, lines, list(point)) == holds(tnf, list(point)), point
         if holds(tnf, list(point)):
             true = set(encoding.assignment(list(point)))
-            assert all(sum(a for a, one in terms if one in true) >= least for terms, least in encoding.constraints)
+            assert all(sum(a for a, one in terms if one in true) >= least for terms, least in lines)
 
 
 @pytest.mark.parametrize(("op", "seed"), CASES)
@@ -91,11 +104,11 @@ def test_the_checker_accepts_each_step(op, seed):
     encoding, random = Encoding(tnf), Random(seed)
     proof = [HEADER + "\n"]
     writer = Writer(encoding, proof.append)
-    for _ in range(40):
+    for turn in range(40):
         ends = [sorted(random.choices(list(box), k=2)) for box in boxes(tnf)]
         step = refute(encoding, 0, {2 * v + i: (-1) ** i * ends[v][i] for v in range(3) for i in (0, 1)})
         if step is not None:
-            number = writer.step(step)
+            number = writer.step(turn, step)
             writer.rup([(side ^ 1, 1 - k) for side, k in step.assumed], [number])
     model = StringIO()
     write_model(encoding, model)
@@ -120,7 +133,7 @@ def test_single_points_are_refuted():
 def test_sums_of_large_numbers_take_few_lines():
     tnf = make_tnf([(0, 10**6), (0, 10**6), (-(10**6), 0)], [(0, 0, 1, 2)])
     encoding = Encoding(tnf)
-    assert len(encoding.constraints) == 5
+    assert encoding.count == 5
     step = refute(encoding, 0, {0: 700_000, 1: -(10**6), 2: 0, 3: -600_000, 4: -(10**6), 5: 0})
     assert step is not None and set(step.assumed) == {(0, 700_000), (3, -600_000)}
 
