@@ -55,7 +55,7 @@ def test_every_certificate_cut_and_fixing_on_random_models_is_right(count: int) 
         assert not verdict.is_fault, f"{number}: {verdict.fault}\n{text}"
         verdicts[verdict.kind] += 1
         n_certificates += checked
-    assert verdicts["right"] > 0.4 * count and n_certificates > count
+    assert verdicts["right"] > 0.4 * count and n_certificates > 4 * count / 3
 
 
 # ---- certificates
