@@ -113,12 +113,12 @@ def test_the_changes_of_debian_are_of_this_version():
 
 
 @pytest.mark.parametrize("target", ["clean", "build", "binary"])
-def test_the_rules_of_debian_are_one_command_of_debhelper(target):
+def test_the_rules_of_debian_are_one_command_of_debhelper(tmp_path, target):
     rules = DEBIAN / "rules"
     assert rules.stat().st_mode & 0o111
     command = ["make", "--no-print-directory", "-n", "-f", rules, target]
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # `make test` sets them
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=alone)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=alone, cwd=tmp_path)
     assert done.stdout == f"dh {target} --buildsystem=pybuild\n"
 
 
