@@ -131,7 +131,7 @@ OPTIONS = (
     Row(("-p", "--parallel"), "threads", "int",
         "threads of the CPU engine (default: 1; free search: 2, beside a GPU up to 16)"),
     Row(("-r", "--random-seed"), "seed", "int",
-        "random seed; runs of one thread with the same seed print the same output (default: 0)",
+        "random seed; with it, runs of one CPU thread without a GPU print the same (default: 0)",
         more="With `-r` and without `-p` and `-f`, the CPU engine uses one thread."),
     Row(("-s", "--statistics"), "statistics", "switch", "print statistics"),
     Row(("--turbo-statistics",), "turbo_statistics", "switch",
@@ -173,7 +173,7 @@ OPTIONS = (
         "threads that learn from conflicts: auto, off, or a list of their roles, as in prover,finder", "string",
         more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only CPU threads learn. With `auto` "
              "threads learn in free search, and when a model with an annotation is optimised. A role may name sets of "
-             "variables to branch on first, which share its time equally, as in `finder:all+labelled`; the sets are "
+             "variables to branch on first, in equal shares of its time, as in `finder:all+labelled`; the sets are "
              "`all`, `truths`, `unlinked` and `labelled`."),
     Row(("--memory",), "memory", "int",
         "memory limit of all learning threads together, in MiB (default: a quarter of the machine's)",
@@ -187,7 +187,7 @@ OPTIONS = (
         more="It often finds the best solution, too. `auto` uses it in free search and with several blocks; with one "
              "thread and a seed only beside a learner."),
     Row(("--symmetry",), "symmetry", "choice:auto:on:off",
-        "find only one of solutions that are symmetric to each other", "opt:auto:on:off",
+        "find only one solution of each symmetry class", "opt:auto:on:off",
         more="Off when several solutions are requested. `auto` uses it with `-f`, unless the model has a warm start."),
     Row(("--float-precision",), "float_precision", "number:P",
         "tolerance of float variables, absolute up to 1, relative beyond", "float:0:1",
@@ -221,7 +221,7 @@ OPTIONS = (
         "write a proof that a checker can verify to this file (default: none)", "string",
         more="docs/design/proofs.md describes the format, and which search such runs use."),
     Row(("--proof-limit",), "proof_limit", "int",
-        "limit of the log behind a proof, in MiB (default: none)",
+        "size limit of the proof log, in MiB (default: none)",
         "int:1:1000000"),
     Row(("--dump-tnf",), "dump_tnf", "text",
         "write the model in ternary normal form to this file and exit (default: solve)"),
@@ -235,8 +235,8 @@ GROUPS = (
     ("--arch", "engines and methods"),
     ("--check", "checks and simplifier"),
     ("--gpu-threads", "GPU"),
-    ("--variant", "laboratory"),
-    ("--profile", "a look inside"),
+    ("--variant", "experiments"),
+    ("--profile", "diagnosis"),
 )
 
 SOLVED = f"{known()} or a model in ternary normal form (.tnf), perhaps packed ({', '.join(PACKED)})"  # for --help
