@@ -45,17 +45,6 @@ DEVICE Crowd crowd_of(const Learner& l, const Table& table, wide_t most, i32 fli
   return crowd;
 }
 
-// The first piece that ends behind the time.
-DEVICE i32 first_behind(const Crowd& crowd, wide_t time) {
-  i32 from = 0, to = crowd.count;
-  while (from < to) {
-    i32 middle = (from + to) / 2;
-    if (crowd.to[middle] > time) to = middle;
-    else from = middle + 1;
-  }
-  return from;
-}
-
 // Moves a task behind the times at which it does not fit. False on a fault. `settled` becomes false if the profile is
 // another one then, for the task is sure to run.
 DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Crowd& crowd, i32 i, i32 flip, bool& settled) {
@@ -63,7 +52,7 @@ DEVICE bool move_task(Learner& l, i32 row, const Tasks& tasks, const Crowd& crow
   i32 side = 2 * start_of(tasks, i) + flip;
   wide_t room = -(wide_t)sides(l).now[upper_side(tasks.capacity)] - s.use, start = s.start, back = flip ? s.length : 0;
   if (start == s.from) return true;
-  for (i32 k = first_behind(crowd, start); k < crowd.count && crowd.from[k] < start + s.length; ++k) {
+  for (i32 k = first_above(crowd.to, crowd.count, start); k < crowd.count && crowd.from[k] < start + s.length; ++k) {
     bool is_own = s.from <= crowd.from[k] && crowd.to[k] <= s.to;
     if (is_own || crowd.use[k] <= room) continue;
     bool walks = (crowd.to[k] - start) / s.length < MOST_STEPS;

@@ -72,17 +72,6 @@ DEVICE void mirror(Profile& p) {
   }
 }
 
-// The first piece of the profile that ends behind the time.
-DEVICE i32 first_behind(const Profile& p, wide_t time) {
-  i32 from = 0, to = p.count;
-  while (from < to) {
-    i32 middle = (from + to) / 2;
-    if (p.at[middle] > time) to = middle;
-    else from = middle + 1;
-  }
-  return maximum(from - 1, 0);
-}
-
 // The energy of the profile before each of its pieces.
 DEVICE void sum_profile(const Profile& p, wide_t* before) {
   wide_t sum = 0;
@@ -94,7 +83,7 @@ DEVICE void sum_profile(const Profile& p, wide_t* before) {
 
 DEVICE wide_t energy_before(const Profile& p, const wide_t* before, wide_t time) {
   if (p.count == 0 || time <= p.at[0]) return 0;
-  i32 k = first_behind(p, time);
+  i32 k = maximum(first_above(p.at, p.count, time) - 1, 0);  // the first piece that ends behind the time
   return before[k] + p.use[k] * (time - p.at[k]);
 }
 

@@ -111,6 +111,17 @@ DEVICE i32 rank_of(const wide_t* numbers, i32 n, wide_t number) {
   return from;
 }
 
+// The place of the first of sorted numbers that is above this one; n where there is none.
+DEVICE i32 first_above(const wide_t* numbers, i32 n, wide_t number) {
+  i32 from = 0, to = n;
+  while (from < to) {
+    i32 middle = (from + to) / 2;
+    if (numbers[middle] > number) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 // Places 0..n-1 by the `keys` of them, which are less than n_keys; `starts` has room for n_keys + 1.
 DEVICE void order_by(const i32* keys, i32 n, i32 n_keys, i32* starts, i32* ordered) {
   for (i32 k = 0; k <= n_keys; ++k) starts[k] = 0;
