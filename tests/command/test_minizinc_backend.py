@@ -12,7 +12,8 @@ import pytest
 
 from support.command import COMMAND, LEAST_SUM, PATIENCE, environment, run, time_limits, write
 from support.minizinc_output import count_solutions, objectives, status
-from support.needs import needs_minizinc
+from support.needs import needs_minizinc, needs_npm
+from support.releases import OLDER, VERSION, Newest
 from support.warm import ask
 from turbo_fzn.command import install
 from turbo_fzn.options import configuration
@@ -251,6 +252,19 @@ def test_annotations_that_are_known_change_no_solution_and_say_nothing(minizinc,
     found = done.stdout.replace("unused = 1;\n", "").split("----------\n")
     assert {"".join(sorted(one)) for one in found} == {"".join(sorted(one)) for one in blocks}
     assert count_solutions(done) == len(found) - 1
+
+
+@needs_npm
+@pytest.mark.slow
+@pytest.mark.parametrize("version", [OLDER, VERSION])
+@pytest.mark.parametrize("sets", ["1..2", "1..2, 1..2", "1..2, 1..2, 1..2"])
+def test_sets_of_any_dimensions_may_be_searched_under_other_releases(version, sets):
+    release = Newest(version=version)
+    text = (
+        f"array [{sets}] of var set of 1..2: s;\nsolve :: set_search(s, input_order, indomain_min, complete) satisfy;\n"
+    )
+    assert "bool_search" in release.flatten(text)
+    release.close()
 
 
 @pytest.mark.covers("A1")

@@ -63,7 +63,7 @@ def test_pip_says_on_the_terminal_what_is_compiled(tmp_path, fake_compiler, ever
     assert done.returncode == 0, done.stdout
     lines = [line.strip() for line in done.stdout.splitlines()]
     number = len(compiler.CPU_VARIANTS) if every else 1
-    first = f"{number} libraries, {os.cpu_count()} at a time, minutes" if every else "half a minute"
+    first = f"{number} libraries, {os.cpu_count()} at a time, minutes" if every else "about a minute"
     said = [line for line in lines if line.startswith("turbo_fzn: compil")]
     assert said[0] == f"turbo_fzn: compiling the CPU engine: {first}"
     compiled = re.findall(r"turbo_fzn: compiled (\d+) of (\d+): (?:32|64) bits", done.stdout)

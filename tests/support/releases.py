@@ -21,6 +21,7 @@ from turbo_fzn.base.resources import share_folder
 from turbo_fzn.command.install import configuration, install_solver
 
 PACKAGE, VERSION = "minizinc", "4.5.1"  # of npm; it has MiniZinc 2.10.0
+OLDER = "4.4.0"  # MiniZinc 2.9.0, which refuses what other releases take
 MOST_MODELS = 200  # of one process, whose memory grows
 DRIVER = Path(__file__).with_name("newest_minizinc.cjs")
 UNSATISFIABLE = "constraint bool_eq(false,true);\nsolve satisfy;\n"  # what stands for a model that MiniZinc refutes
@@ -33,16 +34,16 @@ class Refused(Exception):
 
 
 @cache
-def package_folder() -> Path:
+def package_folder(version: str) -> Path:
     """The folder of the package's worker, which is installed where it is missing."""
-    folder = ROOT / "build" / "npm" / f"{PACKAGE}-{VERSION}"
+    folder = ROOT / "build" / "npm" / f"{PACKAGE}-{version}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             fresh = Path(tempfile.mkdtemp(dir=folder.parent))
             flags = ["--silent", "--no-fund", "--no-save", "--prefix", fresh]
-            subprocess.run(["npm", "install", *flags, f"{PACKAGE}@{VERSION}"], check=True, timeout=PATIENCE)
+            subprocess.run(["npm", "install", *flags, f"{PACKAGE}@{version}"], check=True, timeout=PATIENCE)
             fresh.rename(folder)
     return folder / "node_modules" / PACKAGE / "dist"
 
@@ -60,8 +61,9 @@ def library_files(folder: Path | None = None) -> dict[str, str]:
 class Newest:
     """The newest release in a process of its own, which is started anew after so many models."""
 
-    def __init__(self, library: Path | None = None) -> None:
+    def __init__(self, library: Path | None = None, version: str = VERSION) -> None:
         self.library = library_files(library)
+        self.package = version
         self.process: subprocess.Popen[str] | None = None
         self.left = 0
 
@@ -87,7 +89,7 @@ class Newest:
         if self.left == 0:
             self.close()
             self.left = MOST_MODELS
-            command = ["node", DRIVER, package_folder()]
+            command = ["node", DRIVER, package_folder(self.package)]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self._write({"files": self.library})
         self.left -= 1

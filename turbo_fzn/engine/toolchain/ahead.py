@@ -130,7 +130,7 @@ def _compile_all(
 
     cores = os.cpu_count() or 1
     several = f"{len(builds)} libraries, {cores} at a time, minutes"
-    report(f"compiling {what}: {'half a minute' if len(builds) == 1 else several}")
+    report(f"compiling {what}: {'about a minute' if len(builds) == 1 else several}")
     with ThreadPoolExecutor(cores) as pool:
         waiting = [pool.submit(compile_one, name, *build) for name, build in builds.items()]
         try:
