@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 ASSERTING = little_optimised("-DCHECK_ASSERTIONS")
 REALS = ("cooling", "loan", "mortgage", "pendulum", "tariffs", "thermometers", "two_circles")
 LEARNERS = ("soloist", "prover:truths+all", "follower", "finder")
+TRIES = 10
 WALKS_ONLY = "tree,random,window,graph,objective,weighted,annotated,probe"
 MODELS = ("crossword", "golomb", "hamilton", "job_shop", "lights_out", "magic_square", "rcpsp", "remainders")
 
@@ -82,10 +83,16 @@ def compiled() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_assertions_hold_while_a_block_walks(compiled, model):
+    """The other block may have the optimum, and its proof, before this one begins: then the run is tried again."""
     flags = ["-p", "2", "-f", "--learn", "off", "--relaxation", "off", "--without", WALKS_ONLY, "-t", "2000"]
-    answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
-    assert answer.code == 0 and "does not hold" not in answer.errors
-    assert int(answer.statistics["moves"]) > 0
+    moves = 0
+    for _ in range(TRIES):
+        answer = run("--arch", "cpu", "-s", *flags, CORPUS / f"{model}.fzn", **ASSERTING)
+        assert answer.code == 0 and "does not hold" not in answer.errors
+        moves += int(answer.statistics.get("moves", 0))
+        if moves:
+            break
+    assert moves > 0
 
 
 @pytest.mark.parametrize("role", LEARNERS)
