@@ -246,7 +246,7 @@ class Tuning(Table):
     tour_cells: int = tunable(
         4_000_000,
         "states and pairs of places, multiplied",
-        "a tour for wide windows against three seconds in vain",
+        "a tour for wide windows against up to three seconds of preparation",
         tried=(0, 1000),
         measured="docs/measurements/free-search.md",
     )
