@@ -44,8 +44,9 @@ class Interrupt:
 
     def request(self) -> None:
         self.requested = True
-        if self.halt is not None:
-            self.halt()
+        halt = self.halt  # read once: another thread may end the search
+        if halt is not None:
+            halt()
 
     def settle(self) -> None:
         """Records that from now on there may be answers, which a stop must not lose; extends a deadline that has passed

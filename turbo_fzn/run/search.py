@@ -226,7 +226,9 @@ class Search:
         return True
 
     def close(self) -> None:
-        """Frees the resources of the engine and the relaxation."""
+        """Frees the resources of the engine and the relaxation, and lets go of this object, which the interrupt of a
+        longer life would keep: the memory of an engine would wait for the collector of cycles."""
+        self.interrupt.halt = None
         self.close_engine()
         if self.bounding is not None:
             self.bounding.close()
