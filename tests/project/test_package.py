@@ -139,7 +139,7 @@ def test_the_profiler_gets_its_engine_from_the_wheel_too(installed):
 def test_the_solver_is_installed_at_once_where_the_wheel_has_its_engine(installed):
     done = installed.run("--install-solver")
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"CPU engine: in the package, {installed.compiled / compiler.packaged_name(32)}\n" in done.stdout
+    assert f"CPU engine, 32-bit: {installed.compiled / compiler.packaged_name(32)}\n" in done.stdout
 
 
 @pytest.mark.slow

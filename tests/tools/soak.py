@@ -76,11 +76,12 @@ def soak(name: str, text: str, arguments: argparse.Namespace, *flags: str) -> bo
         memory = Memory(process)
         read = {"stream": read_numbers, "optimise": read_costs}[name](process)
         code = process.wait()
-    good = read and code == 0 and memory.growth() <= MOST_GROWTH
+    is_right, grows = bool(read) and code == 0, memory.growth() > MOST_GROWTH
     most = max(memory.samples, default=0)
     print(f"{name}: {read}, exit code {code}, at most {most >> 20} MiB, growth {memory.growth() >> 10} KiB, "
-          f"{'good' if good else 'too little time' if read is None else 'BAD'}", flush=True)  # fmt: skip
-    return bool(good)
+          f"{'too little time' if read is None else 'BAD' if not is_right else 'GROWS' if grows else 'good'}",
+          flush=True)  # fmt: skip
+    return is_right and not grows
 
 
 def read_numbers(process: subprocess.Popen[str]) -> str | None:
