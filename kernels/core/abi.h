@@ -25,11 +25,11 @@ constexpr i32 FIRST_ANNOTATED = 2;  // the first one of the model
 constexpr i32 SHARE_UNIT = 65536;  // the whole, of a share of variables
 constexpr i32 N_EXTENTS = 2;  // of neighbourhoods: with and without whole arrays of variables set free
 constexpr i32 N_SIZES = 4;  // of neighbourhoods: how long they may be searched
-constexpr i32 N_METHODS = 14;
+constexpr i32 N_METHODS = 15;
 constexpr i32 N_ACTIVITIES = 6;
 constexpr i32 N_DECISION_SETS = 4;
-constexpr i32 FIRST_RESTART = 6;  // the method from which on they are restarts
-constexpr i32 FIRST_LEARNER = 9;  // and from which on they learn from conflicts
+constexpr i32 FIRST_RESTART = 7;  // the method from which on they are restarts
+constexpr i32 FIRST_LEARNER = 10;  // and from which on they learn from conflicts
 constexpr i32 N_DEPTHS = 25;  // classes of depths
 constexpr i32 STATE_BYTES = 544;  // room for a block's state in the static shared memory of the GPU's kernel
 constexpr i32 EXCHANGE_SLOTS = 512;  // of a learner's ring: how many of its clauses the others can still read
@@ -73,9 +73,9 @@ enum ValueChoice {
 // How a block searches: the complete tree search, the neighbourhoods of an incumbent, restarts from the root, or
 // learning from conflicts, each time to the end of the run.
 enum Method {
-  METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_REPAIR = 5,
-  METHOD_WEIGHTED = 6, METHOD_ANNOTATED = 7, METHOD_PROBE = 8, METHOD_PROVER = 9, METHOD_FINDER = 10,
-  METHOD_FOLLOWER = 11, METHOD_SOLOIST = 12, METHOD_CORES = 13,
+  METHOD_TREE = 0, METHOD_RANDOM = 1, METHOD_WINDOW = 2, METHOD_GRAPH = 3, METHOD_OBJECTIVE = 4, METHOD_STATED = 5,
+  METHOD_REPAIR = 6, METHOD_WEIGHTED = 7, METHOD_ANNOTATED = 8, METHOD_PROBE = 9, METHOD_PROVER = 10,
+  METHOD_FINDER = 11, METHOD_FOLLOWER = 12, METHOD_SOLOIST = 13, METHOD_CORES = 14,
 };
 
 // The variables that a learner decides before all others (decisions.py).
@@ -395,6 +395,8 @@ struct Problem {
   const i32* sum_scales;              // one a sum: a violation of so much counts as one
   i32 n_definitions;
   i32 walks;                          // whether blocks may walk on the model
+  const Stated* stated;               // the neighbourhood that the model states
+  i32 n_stated;
 };
 
 #include "abi_check.h"

@@ -6,11 +6,11 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "1d82164749d3b73e"
+#define ABI_DIGEST "805a2228c3addc24"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
-SAME(N_METHODS, 14); SAME(N_ACTIVITIES, 6); SAME(N_DECISION_SETS, 4); SAME(FIRST_RESTART, 6); SAME(FIRST_LEARNER, 9);
+SAME(N_METHODS, 15); SAME(N_ACTIVITIES, 6); SAME(N_DECISION_SETS, 4); SAME(FIRST_RESTART, 7); SAME(FIRST_LEARNER, 10);
 SAME(N_DEPTHS, 25); SAME(STATE_BYTES, 544); SAME(EXCHANGE_SLOTS, 512); SAME(EXCHANGE_LITERALS, 8);
 SAME(POSTED_ROWS, 32); SAME(POSTED_TERMS, 512); SAME(HOLE_BITS, 30); SAME(MOST_HOLE_VALUES, 256); SAME(OP_ADD, 0);
 SAME(OP_MUL, 1); SAME(OP_DIV, 2); SAME(OP_MOD, 3); SAME(OP_MIN, 4); SAME(OP_MAX, 5); SAME(OP_EQ, 6); SAME(OP_LEQ, 7);
@@ -22,15 +22,15 @@ SAME(VAR_MAX_REGRET, 6); SAME(VAR_ROW, 7); SAME(VALUE_MIN, 0); SAME(VALUE_MAX, 1
 SAME(VALUE_SPLIT, 3); SAME(VALUE_REVERSE_SPLIT, 4); SAME(VALUE_RANDOM, 5); SAME(VALUE_SPLIT_RANDOM, 6);
 SAME(VALUE_OUT_MIN, 7); SAME(VALUE_OUT_MAX, 8); SAME(VALUE_OUT_MEDIAN, 9); SAME(VALUE_OUT_RANDOM, 10);
 SAME(VALUE_PHASE, 11); SAME(VALUE_HINT, 12); SAME(METHOD_TREE, 0); SAME(METHOD_RANDOM, 1); SAME(METHOD_WINDOW, 2);
-SAME(METHOD_GRAPH, 3); SAME(METHOD_OBJECTIVE, 4); SAME(METHOD_REPAIR, 5); SAME(METHOD_WEIGHTED, 6);
-SAME(METHOD_ANNOTATED, 7); SAME(METHOD_PROBE, 8); SAME(METHOD_PROVER, 9); SAME(METHOD_FINDER, 10);
-SAME(METHOD_FOLLOWER, 11); SAME(METHOD_SOLOIST, 12); SAME(METHOD_CORES, 13); SAME(DECIDE_ALL, 0);
-SAME(DECIDE_TRUTHS, 1); SAME(DECIDE_UNLINKED, 2); SAME(DECIDE_LABELLED, 3); SAME(ACTIVITY_FIXPOINT, 0);
-SAME(ACTIVITY_CHOICE, 1); SAME(ACTIVITY_BACKTRACK, 2); SAME(ACTIVITY_SOLUTION, 3); SAME(ACTIVITY_DIVE, 4);
-SAME(ACTIVITY_WAIT, 5); SAME(TRACE_SOLVED, 0); SAME(TRACE_FAILED, 1); SAME(TRACE_BRANCH, 2); SAME(TRACE_SKIPPED, 3);
-SAME(LOG_BY_ROW, 1); SAME(LOG_BY_CLAUSE, 2); SAME(LOG_LEARNED, 3); SAME(LOG_ROOT, 4); SAME(LOG_REFUTED, 5);
-SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7); SAME(IMPLIES_FALSE, 0); SAME(IMPLIES_TRUE, 1); SAME(IMPLIES_LOWER, 2);
-SAME(IMPLIES_UPPER, 3);
+SAME(METHOD_GRAPH, 3); SAME(METHOD_OBJECTIVE, 4); SAME(METHOD_STATED, 5); SAME(METHOD_REPAIR, 6);
+SAME(METHOD_WEIGHTED, 7); SAME(METHOD_ANNOTATED, 8); SAME(METHOD_PROBE, 9); SAME(METHOD_PROVER, 10);
+SAME(METHOD_FINDER, 11); SAME(METHOD_FOLLOWER, 12); SAME(METHOD_SOLOIST, 13); SAME(METHOD_CORES, 14);
+SAME(DECIDE_ALL, 0); SAME(DECIDE_TRUTHS, 1); SAME(DECIDE_UNLINKED, 2); SAME(DECIDE_LABELLED, 3);
+SAME(ACTIVITY_FIXPOINT, 0); SAME(ACTIVITY_CHOICE, 1); SAME(ACTIVITY_BACKTRACK, 2); SAME(ACTIVITY_SOLUTION, 3);
+SAME(ACTIVITY_DIVE, 4); SAME(ACTIVITY_WAIT, 5); SAME(TRACE_SOLVED, 0); SAME(TRACE_FAILED, 1); SAME(TRACE_BRANCH, 2);
+SAME(TRACE_SKIPPED, 3); SAME(LOG_BY_ROW, 1); SAME(LOG_BY_CLAUSE, 2); SAME(LOG_LEARNED, 3); SAME(LOG_ROOT, 4);
+SAME(LOG_REFUTED, 5); SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7); SAME(IMPLIES_FALSE, 0); SAME(IMPLIES_TRUE, 1);
+SAME(IMPLIES_LOWER, 2); SAME(IMPLIES_UPPER, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
 SAME(sizeof(Mailbox), 128); SAME(offsetof(Mailbox, asked), 0); SAME(offsetof(Mailbox, answered), 64);
@@ -59,16 +59,16 @@ SAME(offsetof(Strategy, var_choice), 0); SAME(offsetof(Strategy, value_choice), 
 SAME(offsetof(Strategy, count), 12); SAME(sizeof(Linear), 32); SAME(offsetof(Linear, low), 0);
 SAME(offsetof(Linear, high), 8); SAME(offsetof(Linear, start), 16); SAME(offsetof(Linear, end), 20);
 SAME(offsetof(Linear, truth), 24); SAME(offsetof(Linear, kind), 28); SAME(sizeof(Term), 8);
-SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Definition), 16);
-SAME(offsetof(Definition, row), 0); SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8);
-SAME(offsetof(Definition, spare), 12); SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0);
-SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8); SAME(offsetof(Reach, definer), 12);
-SAME(sizeof(Reader), 16); SAME(offsetof(Reader, row), 0); SAME(offsetof(Reader, factor), 4);
-SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12); SAME(sizeof(Wide), 12);
-SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8); SAME(sizeof(Postbox), 64);
-SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64); SAME(offsetof(Posted, sequence), 0);
-SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16); SAME(offsetof(Posted, n_terms), 24);
-SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
+SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Stated), 8); SAME(offsetof(Stated, var), 0);
+SAME(offsetof(Stated, share), 4); SAME(sizeof(Definition), 16); SAME(offsetof(Definition, row), 0);
+SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8); SAME(offsetof(Definition, spare), 12);
+SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0); SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8);
+SAME(offsetof(Reach, definer), 12); SAME(sizeof(Reader), 16); SAME(offsetof(Reader, row), 0);
+SAME(offsetof(Reader, factor), 4); SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12);
+SAME(sizeof(Wide), 12); SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8);
+SAME(sizeof(Postbox), 64); SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64);
+SAME(offsetof(Posted, sequence), 0); SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16);
+SAME(offsetof(Posted, n_terms), 24); SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
 SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(Decision), BY_WIDTH(12, 24));
 SAME(offsetof(Decision, lower), 0); SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));
 SAME(offsetof(Decision, var), BY_WIDTH(8, 16)); SAME(sizeof(TrailEntry), BY_WIDTH(12, 24));
@@ -116,7 +116,7 @@ SAME(offsetof(MethodBook, recent_gain), 32); SAME(offsetof(MethodBook, running),
 SAME(offsetof(MethodBook, share), 48); SAME(sizeof(PoolSlot), 16); SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16); SAME(offsetof(Parcel, sequence), 0); SAME(offsetof(Parcel, length), 8);
 SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0); SAME(offsetof(RingSlot, objective), 8);
-SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 720);
+SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 736);
 SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8); SAME(offsetof(Problem, watchers), 16);
 SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32); SAME(offsetof(Problem, root_upper), 40);
 SAME(offsetof(Problem, strategies), 48); SAME(offsetof(Problem, strategy_vars), 56);
@@ -164,7 +164,8 @@ SAME(offsetof(Problem, defining_rows), 640); SAME(offsetof(Problem, defining_lev
 SAME(offsetof(Problem, goal_terms), 656); SAME(offsetof(Problem, goal_constant), 664);
 SAME(offsetof(Problem, definitions), 672); SAME(offsetof(Problem, definition_places), 680);
 SAME(offsetof(Problem, reaches), 688); SAME(offsetof(Problem, readers), 696); SAME(offsetof(Problem, sum_scales), 704);
-SAME(offsetof(Problem, n_definitions), 712); SAME(offsetof(Problem, walks), 716);
+SAME(offsetof(Problem, n_definitions), 712); SAME(offsetof(Problem, walks), 716); SAME(offsetof(Problem, stated), 720);
+SAME(offsetof(Problem, n_stated), 728);
 
 #undef BY_WIDTH
 #undef SAME

@@ -36,6 +36,12 @@ struct alignas(8) Term {
   i32 side, factor;
 };
 
+// A variable of the neighbourhood that the model states, and the probability with which it is fixed, in
+// SHARE_UNITs.
+struct alignas(8) Stated {
+  i32 var, share;
+};
+
 // A row that defines a variable for walks (engine/layout/repair.py). `sign`: of the variable's term, where the row
 // is an equation, else 0.
 struct alignas(16) Definition {

@@ -46,16 +46,40 @@ DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
   return is_marked_free(b, var);
 }
 
+// Fixes a variable to its value, unless that is out of its bounds: then it must change in a better solution.
+DEVICE void fix_variable(const Block& b, const bound_t* values, i32 var) {
+  bound_t value = global_load(&values[var]);
+  if (value < b.lower[var] || value > b.upper[var]) return;
+  restrict_domain(b, var, interval(value, value));
+}
+
 // Fixes the decision variables that are not set free to these values, in the root store. Ends with a barrier.
 DEVICE void fix_to(const Block& b, const bound_t* values, i32 method, u64 draw) {
   const Problem* p = b.problem;
   for (i32 i = lane(); i < p->n_neighbours; i += lanes()) {
     i32 var = p->neighbours[i];
-    if (is_set_free(b, method, draw, i, var)) continue;
-    bound_t value = global_load(&values[var]);
-    if (value < b.lower[var] || value > b.upper[var]) continue;  // it must change in a better solution
-    restrict_domain(b, var, interval(value, value));
+    if (!is_set_free(b, method, draw, i, var)) fix_variable(b, values, var);
   }
+  barrier();
+}
+
+#ifdef __CUDACC__  // the registers of the GPU's kernel are for other methods
+constexpr bool STATES = false;
+#else
+constexpr bool STATES = true;
+#endif
+
+// Whether a task of this method fixes any variables.
+DEVICE bool fixes_variables(const Problem* p, i32 method) {
+  if (STATES && method == METHOD_STATED) return true;
+  return method < FIRST_RESTART && p->n_neighbours > 0;
+}
+
+// Fixes each variable of the neighbourhood that the model states with its probability. Ends with a barrier.
+DEVICE void fix_stated(const Block& b, const bound_t* values, u64 draw) {
+  const Problem* p = b.problem;
+  for (i32 i = lane(); i < p->n_stated; i += lanes())
+    if (!is_drawn_free(draw, i, p->stated[i].share)) fix_variable(b, values, p->stated[i].var);
   barrier();
 }
 
@@ -64,8 +88,9 @@ DEVICE i64 freeing_steps(const Block& b) {
   return (i64)b.problem->n_neighbours * (SHARE_UNIT - neighbourhood(b).share) * STEPS_A_VARIABLE / SHARE_UNIT;
 }
 
-// Fixes the decision variables but those set free to an incumbent's values, in the root store. Ends with a barrier.
+// Fixes the variables but those set free to an incumbent's values, in the root store. Ends with a barrier.
 DEVICE void fix_others(const Block& b, i32 method, u64 draw) {
+  if (STATES && method == METHOD_STATED) return fix_stated(b, island_values(b.problem, 0), draw);
   const i64 steps = freeing_steps(b);
   if (method == METHOD_GRAPH) free_by_graph(b, draw, steps);
   if (method == METHOD_OBJECTIVE) free_by_objective(b, draw, steps);

@@ -3,7 +3,8 @@
 //
 // A neighbourhood fixes the decision variables to the incumbent's values but for a few that it sets free: at random,
 // a window of the annotated order, around a variable of the constraint graph, or around variables that hold the
-// objective back. Their number adapts to the time that a neighbourhood may take.
+// objective back. Their number adapts to the time that a neighbourhood may take. One that the model states
+// (relax_and_reconstruct) is drawn from the stated variables, always of the best solution, with the stated probability.
 //
 // Restarts fix nothing. Before the first solution there are only restarts, and one that is searched to its end is a
 // proof: a probe asks for a solution far better than the incumbent, and where there is none the objective's bound
@@ -62,7 +63,7 @@ DEVICE void fix_part(const Block& b) {
   u64 draw = choice(b).noise;
   for (i32 tries = 0; tries < READ_TRIES; ++tries) {
     restore_root(b);
-    if (method >= FIRST_RESTART || b.problem->n_neighbours == 0) break;
+    if (!fixes_variables(b.problem, method)) break;
     if (lane() == 0) begin_reading(b);
     barrier();
     fix_others(b, method, draw);
@@ -189,7 +190,7 @@ DEVICE void size_restart(const Block& b) {
 // Lane 0: sets the limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   Task& s = task(b);
-  if (s.method < METHOD_REPAIR) choose_island(b);
+  if (s.method < METHOD_STATED) choose_island(b);
   bool restart = s.method >= FIRST_RESTART, settles = island_access(b).settles;
   if (restart) size_restart(b);
   else size_neighbourhood(b);

@@ -235,13 +235,13 @@ def test_warm_starts_of_every_type_are_tried_first(minizinc, model, annotations,
     assert expected in done.stdout.replace("3..4", "{3,4}"), done.stdout
 
 
-@pytest.mark.covers("A8", "A9", "A10", "A11", "A12", "A4")
+@pytest.mark.covers("A8", "A9", "A11", "A12", "A4")
 @needs_minizinc
 def test_annotations_that_are_known_change_no_solution_and_say_nothing(minizinc, model):
     plain = solve_with(minizinc, model, "", "-a")
     known = (
         ":: warm_start([x, 2], [7, 9]) :: restart_luby(50) :: restart_geometric(1.5, 100) :: restart_linear(7)"
-        " :: restart_constant(3) :: relax_and_reconstruct([x], 80) :: set_search([s], first_fail, indomain_max)"
+        " :: restart_constant(3) :: set_search([s], first_fail, indomain_max)"
     )
     text = SEARCHED.replace("ANNOTATIONS", known).replace("alldifferent(c);", "alldifferent(c) :: domain :: bounds;")
     text += 'constraint :: "a name; with % and |" (x != 8) :: value_propagation :: bounds_propagation;\n'
@@ -275,13 +275,12 @@ def test_unknown_search_annotations_are_ignored_with_one_warning(minizinc, model
     assert done.stderr.count("\n") == 1 and "ignored search annotations: fancy" in done.stderr
 
 
-@pytest.mark.covers("A9", "A10")
+@pytest.mark.covers("A9")
 @pytest.mark.parametrize(
     "annotation",
-    ["restart_none", "restart_luby(9)", "restart_geometric(1.5,9)", "restart_linear(9)", "restart_constant(9)",
-     "relax_and_reconstruct([x],50)"],
-)  # fmt: skip
-def test_v_says_what_restarts_and_relaxations_come_to(tmp_path, annotation):
+    ["restart_none", "restart_luby(9)", "restart_geometric(1.5,9)", "restart_linear(9)", "restart_constant(9)"],
+)
+def test_v_says_what_restarts_come_to(tmp_path, annotation):
     path = write(tmp_path, f"var 1..3: x :: output_var;\nsolve :: {annotation} satisfy;\n")
     assert ask(path).errors == ""
     assert "free search (-f)" in ask("-v", path).errors

@@ -72,9 +72,9 @@ ON_VALUES = {
 }
 ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FAIL, VarChoice.DOM_W_DEG}
 
+STATED = "relax_and_reconstruct"  # the neighbourhood that the model states
 SEARCHES = {"int_search": "int", "bool_search": "bool", "float_search": "float"}
 RESTARTS = "restarts are those of free search (-f), by its own schedule"
-NEIGHBOURHOODS = "neighbourhoods are those of free search (-f), which adapts how much it sets free"
 # Known annotations without effect, with the remark that -v prints.
 ACCEPTED = {
     "restart_none": RESTARTS,
@@ -82,7 +82,6 @@ ACCEPTED = {
     "restart_linear": RESTARTS,
     "restart_geometric": RESTARTS,
     "restart_luby": RESTARTS,
-    "relax_and_reconstruct": NEIGHBOURHOODS,
     "constraint_name": "",
 }
 
@@ -104,23 +103,19 @@ class Plan:
 
     steps: list[_Step] = field(default_factory=list)
     warm_start: list[tuple[int, int]] = field(default_factory=list)
+    stated: list[tuple[int, int]] = field(default_factory=list)  # a variable to fix in neighbourhoods, and how often
     ignored: set[str] = field(default_factory=set)
 
     def mentioned(self) -> Iterator[int]:
         for step in self.steps:
             yield from step.variables
-        for variable, _ in self.warm_start:
+        for variable, _ in (*self.warm_start, *self.stated):
             yield variable
 
-    def finish(
-        self, tnf: TNF, number: np.ndarray, holes: Holes
-    ) -> tuple[list[Strategy], tuple[np.ndarray, np.ndarray] | None]:
-        """The strategies and the warm start, in the TNF's variables; `number` maps the builder's variables to these."""
-        strategies = [_make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
-        if not self.warm_start:
-            return strategies, None
-        variables, values = np.array(self.warm_start, dtype=np.int64).T
-        return strategies, (number[variables].astype(np.int32), values.copy())
+    def finish(self, tnf: TNF, number: np.ndarray, holes: Holes) -> None:
+        """Gives the TNF strategies, warm start and stated neighbourhood; `number` maps the builder's variables to its."""
+        tnf.strategies = [_make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
+        tnf.warm_start, tnf.stated = _renumbered(self.warm_start, number), _renumbered(self.stated, number)
 
 
 class Holes(NamedTuple):
@@ -143,6 +138,14 @@ class Holes(NamedTuple):
         ranges = self.domains[variable].ranges if variable in self.domains else ()
         pairs = [(below, above) for (_, below), (above, _) in zip(ranges, ranges[1:])]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _renumbered(pairs: list[tuple[int, int]], number: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(the TNF's variables int32, values int64) of pairs with the builder's variables; None without any."""
+    if not pairs:
+        return None
+    variables, values = np.array(pairs, dtype=np.int64).T
+    return number[variables].astype(np.int32), values.copy()
 
 
 def _make_strategy(step: _Step, tnf: TNF, number: np.ndarray, holes: Holes) -> Strategy:
@@ -195,6 +198,8 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
         read_search(annotation, scope, result)
     elif name.startswith("warm_start") and isinstance(annotation, Call) and len(annotation.args) == 2:
         read_warm_start(annotation, scope, result)
+    elif name == STATED and isinstance(annotation, Call) and len(annotation.args) in (2, 3):
+        read_stated(annotation, scope, result)
     else:
         result.ignored.add(name)
 
@@ -231,6 +236,20 @@ def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
         result.warm_start.extend(zip(variables, values))
         return
     result.ignored.add(annotation.name)
+
+
+def read_stated(annotation: Call, scope: Scope, result: Plan) -> None:
+    """Adds `relax_and_reconstruct(variables, percentage, values)`: neighbourhoods fix each of the variables with that
+    probability. The third argument, which Gecode has, may be missing: a first solution, hence a warm start."""
+    try:
+        variables = scope.array("int", annotation.args[0])
+        percentage = scope.parameter("int", annotation.args[1])
+        values = [scope.parameter_array("int", values) for values in annotation.args[2:]]
+    except ModelError as error:
+        raise type(error)(f"{annotation.name}: {error.message}", error.file, error.line, error.column) from None
+    result.stated.extend((variable, min(max(percentage, 0), 100)) for variable in variables)
+    for one in values:
+        result.warm_start.extend(zip(variables, one))
 
 
 def _default_steps(model: Model, scope: Scope, objective: int | None) -> list[_Step]:

@@ -267,7 +267,7 @@ class Rewriter:
             output.variables = number[output.variables].astype(np.int32)
         tnf.outputs = outputs
         tnf.objective, tnf.sense = (-1, 0) if objective is None else (int(number[objective]), SENSES[goal.method])
-        tnf.strategies, tnf.warm_start = plan.finish(tnf, number, branching.Holes.of(self.builder, number))
+        plan.finish(tnf, number, branching.Holes.of(self.builder, number))
         known = number[[names[name] for name in self.model.variables]] if names else number
         return Lowered(tnf, dict(zip(self.model.variables, known.tolist())))
 

@@ -180,8 +180,8 @@ OPTIONS = (
         "int:1:1000000"),
     Row(("--without",), "without", "text:LIST",
         "methods that free search does not use, comma-separated, as in window,probe (default: none)", "string",
-        more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `repair`, `weighted`, "
-             "`annotated`, `probe`, and the roles of `--learn`."),
+        more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `stated`, `repair`, "
+             "`weighted`, `annotated`, `probe`, and the roles of `--learn`."),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds on the objective", "opt:auto:on:off",
         more="It often finds the best solution, too. `auto` uses it in free search and with several blocks; with one "

@@ -21,7 +21,7 @@ from turbo_fzn.ranks.job import Job
 from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.machine import here
-from turbo_fzn.run.policy import CPU, GPU, HYBRID, Decision, decide, shares_tree
+from turbo_fzn.run.policy import CPU, GPU, HYBRID, Decision, decide, ignores_stated, shares_tree
 from turbo_fzn.tnf.language import TNF, VarChoice
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
+IGNORED = (
+    "relax_and_reconstruct is ignored: it takes an objective, free search (-f), and at least two threads of a CPU"
+)
 UNLIMITED = 2**40  # format: MiB of a log
 SEEDS_APART = 15_485_863  # formula: between the seeds of two ranks
 
@@ -43,6 +46,8 @@ def decide_job(job: Job) -> Decision:
 
 def make_engine(job: Job, decision: Decision) -> Engine:
     """The engines of the decision as one engine. Raises EngineError if none can be made."""
+    if ignores_stated(job.tnf, decision):
+        log.warning(IGNORED)
     if shares_tree(job.options, world() is not None):
         return _all_ranks(job, decision)
     count = f", {decision.threads} thread{'s' * (decision.threads > 1)} of the CPU" if job.options.arch != GPU else ""

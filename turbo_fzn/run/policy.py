@@ -29,6 +29,7 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine import variants
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.cuda import devices
+from turbo_fzn.lower.branching import STATED
 from turbo_fzn.options.options import Options
 from turbo_fzn.options.spellings import no_such
 from turbo_fzn.ranks.world import world
@@ -38,7 +39,7 @@ from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_le
 from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-ON_CPU_ONLY = frozenset(["repair"])  # methods without learning that need the CPU (kernels/repair/state.h)
+ON_CPU_ONLY = frozenset(["repair", "stated"])  # methods without learning that need the CPU (kernels/repair, kernels/free)
 RESTARTS = {"weighted", "annotated"}  # methods that complete the proof without the tree search
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 NO_GOAL = Goal("satisfy", None, [], 0)
@@ -141,7 +142,8 @@ def _suggests_tours(goal: Goal, options: Options) -> bool:
 
 def _has_warm_start(annotation: object) -> bool:
     if isinstance(annotation, Call):
-        return annotation.name.startswith("warm_start") or _has_warm_start(annotation.args)
+        is_one = annotation.name.startswith("warm_start") or (annotation.name == STATED and len(annotation.args) == 3)
+        return is_one or _has_warm_start(annotation.args)
     return isinstance(annotation, list) and any(map(_has_warm_start, annotation))
 
 
@@ -313,6 +315,13 @@ def _neighbourhoods(case: _Case, way: _Way, n_learners: int, methods: frozenset[
     if way.free and way.threads == 1 and not n_learners and methods & RESTARTS:
         return 100, methods - {"tree"}
     return TUNING.cpu_lns_percent, methods
+
+
+def ignores_stated(tnf: TNF, decision: Decision) -> bool:
+    """Whether the model states a neighbourhood (relax_and_reconstruct) that no block of this search can use."""
+    others = decision.threads - len(decision.learners) if CPU in decision.engines else 0
+    used = tnf.sense != 0 and "stated" in decision.methods and others * decision.cpu_lns_percent >= 100
+    return tnf.stated is not None and not used
 
 
 def _relaxation(case: _Case, engines: tuple[str, ...], whole: _Way, n_learners: int) -> Relaxation | None:

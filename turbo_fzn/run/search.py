@@ -165,7 +165,7 @@ class Search:
         tnf = self.prepared.tnf
         lower, upper = tnf.lower.copy(), tnf.upper.copy()
         lower[tnf.objective] = upper[tnf.objective] = self.best
-        fixed = replace(tnf, lower=lower, upper=upper, objective=-1, sense=0, warm_start=None)
+        fixed = replace(tnf, lower=lower, upper=upper, objective=-1, sense=0, warm_start=None, stated=None)
         try:
             settle_root(replace(self.prepared, tnf=fixed, times={}), self.interrupt)
         except Interrupted:

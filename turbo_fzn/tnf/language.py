@@ -180,7 +180,8 @@ class TNF:
     op, x, y, z: int32 [m]; lower, upper: int64 [n]; tables: int64 [t].
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
-    search, or None. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
+    search, or None; `stated` (variables, percentages) is the neighbourhood that the model states, or None: with such a
+    probability each is fixed. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
     every variable is an integer. `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner`
     (bool [n], or None) are variables that only rows of constraints name for which there are wide rows. `arranged`
     (arrange.Arranged) says what a block's store holds, None for all variables.
@@ -198,6 +199,7 @@ class TNF:
     objective: int = -1
     sense: int = 0
     warm_start: tuple[np.ndarray, np.ndarray] | None = None
+    stated: tuple[np.ndarray, np.ndarray] | None = None
     infeasible: bool = False
     floats: Floats | None = None
     wides: list[Wide] = field(default_factory=list)
@@ -231,18 +233,19 @@ class TNF:
         """The variables (int64, some repeated) that search, objective or a wide row names, and the `outputs`."""
         lists = [variables for one in self.strategies for variables in (one.variables, one.measured)]
         lists += [one.variables for one in self.outputs] if outputs else []
-        lists += [self.warm_start[0]] if self.warm_start is not None else []
+        lists += [one[0] for one in (self.warm_start, self.stated) if one is not None]
         lists += [np.array([self.objective])] if self.objective >= 0 else []
         return np.concatenate([named_by(self.wides), *lists]).astype(np.int64)
 
     def names_by(self, number: np.ndarray) -> dict[str, Any]:
         """The fields that name variables, but for rows, with a new `number` (int [n]) for each, by their names."""
-        new, warm = number.astype(np.int32), self.warm_start
+        new, warm, stated = number.astype(np.int32), self.warm_start, self.stated
         return {
             "strategies": [replace(s, variables=new[s.variables], measured=new[s.measured]) for s in self.strategies],
             "outputs": [replace(one, variables=new[one.variables]) for one in self.outputs],
             "objective": int(new[self.objective]) if self.objective >= 0 else -1,
             "warm_start": None if warm is None else (new[warm[0]], warm[1]),
+            "stated": None if stated is None else (new[stated[0]], stated[1]),
             "wides": renumbered(self.wides, number),
         }
 

@@ -13,6 +13,7 @@ One item a line, words separated by blanks; `#` begins a comment. Variables are 
     output KIND NAME X                   a scalar output item, KIND bool, int or float
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
+    neighbourhood X=PERCENT ...          the variables that a neighbourhood fixes, each with its probability
     infeasible                           the front end has found a contradiction
 
 The columns of a large model are written and read in one go each, so that a dump of 300,000 rows takes about a second.
@@ -84,8 +85,9 @@ def write(tnf: TNF, file: TextIO) -> None:
     for output in tnf.outputs:
         ranges = "" if output.ranges is None else join([f"{low}..{high}" for low, high in output.ranges]) + " : "
         file.write(f"output {output.kind} {output.name} {ranges}{join(output.variables.tolist())}".rstrip() + "\n")
-    if tnf.warm_start is not None:
-        file.write("warm_start " + join([f"{x}={value}" for x, value in zip(*tnf.warm_start)]) + "\n")
+    for word, pairs in (("warm_start", tnf.warm_start), ("neighbourhood", tnf.stated)):
+        if pairs is not None:
+            file.write(f"{word} " + join([f"{x}={value}" for x, value in zip(*pairs)]) + "\n")
 
 
 def members(strategy: Strategy) -> Iterator[str]:
@@ -140,6 +142,7 @@ class _TnfReader:
             "suggest": lambda words: self.read_search(words, asked=False),
             "output": self.read_output,
             "warm_start": self.read_warm_start,
+            "neighbourhood": self.read_neighbourhood,
             "infeasible": self.read_infeasible,
         }
 
@@ -219,11 +222,20 @@ class _TnfReader:
         self.tnf.outputs.append(Output(name, kind, ranges, self.mention([int(word) for word in rest])))
 
     def read_warm_start(self, words: list[str]) -> None:
+        self.tnf.warm_start = self.read_pairs("warm_start", words)
+
+    def read_neighbourhood(self, words: list[str]) -> None:
+        variables, percentages = self.read_pairs("neighbourhood", words)
+        if np.any((percentages < 0) | (percentages > 100)):
+            raise ValueError("a percentage is in 0..100")
+        self.tnf.stated = variables, percentages
+
+    def read_pairs(self, item: str, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
         pairs = [word.split("=") for word in words]
         if any(len(pair) != 2 for pair in pairs):
-            raise ValueError("warm_start takes words of the form variable=value")
+            raise ValueError(f"{item} takes words of the form variable=value")
         variables = self.mention([int(variable) for variable, _ in pairs])
-        self.tnf.warm_start = variables, np.array([_read_integer(value) for _, value in pairs], dtype=np.int64)
+        return variables, np.array([_read_integer(value) for _, value in pairs], dtype=np.int64)
 
     def read_infeasible(self, words: list[str]) -> None:
         self.tnf.infeasible = True

@@ -130,6 +130,18 @@ def test_a_warm_start_is_a_hint_for_its_variables():
     assert len(result.tnf.strategies) == 1
 
 
+@pytest.mark.covers("A10")
+def test_a_stated_neighbourhood_has_its_variables_and_percentages():
+    result = lowered(
+        ":: relax_and_reconstruct([x,y],80) :: relax_and_reconstruct([x,7],150,[4,7])"
+        " :: int_search([x],input_order,indomain_min,complete) satisfy"
+    )
+    names, (variables, percentages) = names_of(result), result.tnf.stated
+    assert [names.get(v) for v in variables.tolist()][:3] == ["x", "y", "x"]
+    assert percentages.tolist() == [80, 80, 100, 100]
+    assert result.tnf.warm_start[1].tolist() == [4, 7]
+
+
 @pytest.mark.covers("A1", "A4")
 def test_unknown_annotations_are_ignored_with_one_warning(caplog):
     with caplog.at_level(logging.WARNING, logger="turbo_fzn"):
@@ -156,6 +168,7 @@ def test_restart_annotations_give_no_warning(caplog):
         ("int_search([p],input_order,indomain_min,complete)", "expected var int"),
         ("bool_search([x],input_order,indomain_min,complete)", "expected var bool"),
         ("int_search([x],input_order)", "takes 4 arguments"),
+        ("relax_and_reconstruct([x],y)", "relax_and_reconstruct: expected int, found the var int `y`"),
     ],
 )
 def test_a_wrong_search_is_an_error_of_the_solve_item(search, message):

@@ -44,6 +44,7 @@ def full_model() -> TNF:
         objective=2,
         sense=-1,
         warm_start=(np.array([0, 1], np.int32), np.array([-3, 2])),
+        stated=(np.array([2, 0], np.int32), np.array([80, 100])),
     )
 
 
@@ -108,6 +109,7 @@ def test_the_empty_text_is_the_empty_model(tmp_path):
         ("var 0 1\noutput int x 1..2 : 0\n", 2, "its ranges say 2"),
         ("var 0 1\noutput int x 1-2 : 0\n", 2, "expected a range"),
         ("var 0 1\nwarm_start 0:1\n", 2, "variable=value"),
+        ("var 0 1\nneighbourhood 0=101\n", 2, "a percentage is in 0..100"),
         ("var 0 1\nrow ADD 0 0 1\n", 2, "there is no such variable"),
         ("var 0 1\n\nrow ADD 0 0 0\nrow ADD -1 0 0\n", 4, "there is no such variable"),
         ("var 0 2\nrow EQ 0 0 0\n", 2, "the truth value is not in 0..1"),

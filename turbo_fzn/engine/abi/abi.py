@@ -66,15 +66,16 @@ class Method(IntEnum):
     WINDOW = 2
     GRAPH = 3
     OBJECTIVE = 4
-    REPAIR = 5
-    WEIGHTED = 6
-    ANNOTATED = 7
-    PROBE = 8
-    PROVER = 9
-    FINDER = 10
-    FOLLOWER = 11
-    SOLOIST = 12
-    CORES = 13
+    STATED = 5
+    REPAIR = 6
+    WEIGHTED = 7
+    ANNOTATED = 8
+    PROBE = 9
+    PROVER = 10
+    FINDER = 11
+    FOLLOWER = 12
+    SOLOIST = 13
+    CORES = 14
 
 
 class DecisionSet(IntEnum):
@@ -377,6 +378,8 @@ class Problem(ctypes.Structure):
     sum_scales: Annotated[pointer, "const i32"]  # one a sum: a violation of so much counts as one
     n_definitions: i32
     walks: i32  # whether blocks may walk on the model
+    stated: Annotated[pointer, "const Stated"]  # the neighbourhood that the model states
+    n_stated: i32
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

@@ -61,6 +61,15 @@ class Term(ctypes.Structure):
     factor: i32
 
 
+@record(alignment=8)
+class Stated(ctypes.Structure):
+    """A variable of the neighbourhood that the model states, and the probability with which it is fixed, in
+    SHARE_UNITs."""
+
+    var: i32
+    share: i32
+
+
 @record(alignment=16)
 class Definition(ctypes.Structure):
     """A row that defines a variable for walks (engine/layout/repair.py). `sign`: of the variable's term, where the row

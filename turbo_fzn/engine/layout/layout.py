@@ -41,7 +41,7 @@ from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
 from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import arranged, decisions, fused, goals, repair, strategies, wide
+from turbo_fzn.engine.layout import arranged, decisions, fused, goals, repair, stated, strategies, wide
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
@@ -139,6 +139,7 @@ class Layout:
             "neighbour_groups": groups,
             "owners": owners(tnf, neighbours),
             "hints": self.hints,
+            "stated": stated.pack(tnf),
             **repair.arrays(tnf, self.stored, self.arranged, neighbours, walks),
         }
 
@@ -342,6 +343,7 @@ class Layout:
         problem.n_hole_words = self.store_vars - self.stored.n_vars
         arranged.count(problem, tnf, self.arranged)
         repair.count(problem, self.arrays)
+        stated.count(problem, self.arrays["stated"])
         problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
