@@ -45,6 +45,10 @@ annotation lex_maximize(array [int] of var int: objectives);
 % All solutions that no other one dominates: none is as good in all objectives and better in one.
 annotation pareto_minimize(array [int] of var int: objectives);
 annotation pareto_maximize(array [int] of var int: objectives);
+
+% The standard library's neighbourhood, here with a first solution, as Gecode has it: each of the variables keeps its
+% value in the best solution so far with a probability of so many per cent.
+annotation relax_and_reconstruct(array [int] of var int: x, int: percentage, array [int] of int: first);
 """
 # A line with only a name is replaced by its declaration.
 BUILTINS = """\
