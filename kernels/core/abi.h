@@ -396,7 +396,9 @@ struct Problem {
   i32 n_definitions;
   i32 walks;                          // whether blocks may walk on the model
   const Stated* stated;               // the neighbourhood that the model states
+  const i32* restart_limits;          // failures before each restart (search/schedule.h); the last repeats
   i32 n_stated;
+  i64 n_restart_limits;               // 0: no schedule was asked for
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "805a2228c3addc24"
+#define ABI_DIGEST "4f6614ba053edc16"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -116,7 +116,7 @@ SAME(offsetof(MethodBook, recent_gain), 32); SAME(offsetof(MethodBook, running),
 SAME(offsetof(MethodBook, share), 48); SAME(sizeof(PoolSlot), 16); SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16); SAME(offsetof(Parcel, sequence), 0); SAME(offsetof(Parcel, length), 8);
 SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0); SAME(offsetof(RingSlot, objective), 8);
-SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 736);
+SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 752);
 SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8); SAME(offsetof(Problem, watchers), 16);
 SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32); SAME(offsetof(Problem, root_upper), 40);
 SAME(offsetof(Problem, strategies), 48); SAME(offsetof(Problem, strategy_vars), 56);
@@ -165,7 +165,8 @@ SAME(offsetof(Problem, goal_terms), 656); SAME(offsetof(Problem, goal_constant),
 SAME(offsetof(Problem, definitions), 672); SAME(offsetof(Problem, definition_places), 680);
 SAME(offsetof(Problem, reaches), 688); SAME(offsetof(Problem, readers), 696); SAME(offsetof(Problem, sum_scales), 704);
 SAME(offsetof(Problem, n_definitions), 712); SAME(offsetof(Problem, walks), 716); SAME(offsetof(Problem, stated), 720);
-SAME(offsetof(Problem, n_stated), 728);
+SAME(offsetof(Problem, restart_limits), 728); SAME(offsetof(Problem, n_stated), 736);
+SAME(offsetof(Problem, n_restart_limits), 744);
 
 #undef BY_WIDTH
 #undef SAME

@@ -23,6 +23,7 @@
 #include "../search/incumbent.h"
 #include "../search/levels.h"
 #include "../search/mailbox.h"
+#include "../search/schedule.h"
 #include "../search/search.h"
 #include "../search/task.h"
 #include "../search/values.h"
@@ -187,6 +188,14 @@ DEVICE void size_restart(const Block& b) {
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }
 
+// Lane 0: sets the limits of a restart, or of a neighbourhood that the model states, where a schedule was asked for.
+DEVICE void follow_schedule(const Block& b) {
+  Task& s = task(b);
+  if (s.method < FIRST_RESTART && s.method != METHOD_STATED) return;
+  s.failures_left = scheduled_failures(b.problem, statistics(b).restarts);
+  s.runs_limit = INT64_MAX;
+}
+
 // Lane 0: sets the limits and aims of the task that the block is about to begin.
 DEVICE void set_limits(const Block& b, bool improve) {
   Task& s = task(b);
@@ -194,6 +203,7 @@ DEVICE void set_limits(const Block& b, bool improve) {
   bool restart = s.method >= FIRST_RESTART, settles = island_access(b).settles;
   if (restart) size_restart(b);
   else size_neighbourhood(b);
+  if (STATES && has_schedule(b.problem)) follow_schedule(b);
   ASSERT(s.failures_left > 0 && 0 <= s.island && s.island < b.problem->n_islands);
   s.failures_sure = s.failures_left - FAILURES_SURE;
   bool aims = improve && s.island == 0 && s.method != METHOD_REPAIR;  // a walk has its own aim

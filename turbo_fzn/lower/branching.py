@@ -28,7 +28,7 @@ from turbo_fzn.lower.builder import RowBuilder
 from turbo_fzn.lower.scope import Scope
 from turbo_fzn.read.model import Call, Goal, Model
 from turbo_fzn.read.several import ANNOTATIONS
-from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import RESTARTS, TNF, Op, Restarts, Strategy, ValueChoice, VarChoice
 
 logger = logging.getLogger("turbo_fzn")
 
@@ -74,16 +74,10 @@ ON_SIZES = {VarChoice.INPUT_ORDER, VarChoice.FIRST_FAIL, VarChoice.ANTI_FIRST_FA
 
 STATED = "relax_and_reconstruct"  # the neighbourhood that the model states
 SEARCHES = {"int_search": "int", "bool_search": "bool", "float_search": "float"}
-RESTARTS = "restarts are those of free search (-f), by its own schedule"
-# Known annotations without effect, with the remark that -v prints.
-ACCEPTED = {
-    "restart_none": RESTARTS,
-    "restart_constant": RESTARTS,
-    "restart_linear": RESTARTS,
-    "restart_geometric": RESTARTS,
-    "restart_luby": RESTARTS,
-    "constraint_name": "",
-}
+SCHEDULES = {f"restart_{kind}" for kind in RESTARTS}
+# What -v prints of them.
+FOLLOWED = "followed by restarts of free search (-f), stated neighbourhoods, and threads that learn, but for provers"
+ACCEPTED = {"constraint_name"}  # known annotations without effect
 
 
 @dataclass(eq=False, repr=False)
@@ -104,6 +98,7 @@ class Plan:
     steps: list[_Step] = field(default_factory=list)
     warm_start: list[tuple[int, int]] = field(default_factory=list)
     stated: list[tuple[int, int]] = field(default_factory=list)  # a variable to fix in neighbourhoods, and how often
+    restarts: Restarts | None = None
     ignored: set[str] = field(default_factory=set)
 
     def mentioned(self) -> Iterator[int]:
@@ -113,8 +108,9 @@ class Plan:
             yield variable
 
     def finish(self, tnf: TNF, number: np.ndarray, holes: Holes) -> None:
-        """Gives the TNF strategies, warm start and stated neighbourhood; `number` maps the builder's variables to its."""
+        """Gives the TNF what the solve item asks for; `number` maps the builder's variables to those of the TNF."""
         tnf.strategies = [_make_strategy(step, tnf, number, holes) for step in self.steps if step.variables]
+        tnf.restarts = self.restarts
         tnf.warm_start, tnf.stated = _renumbered(self.warm_start, number), _renumbered(self.stated, number)
 
 
@@ -188,8 +184,6 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
     if name in ANNOTATIONS:
         raise UnsupportedError(f"{name}: several objectives are for the command, or for Front and lexicographic")
     if name in ACCEPTED:
-        if ACCEPTED[name]:
-            logger.info("%s: %s", name, ACCEPTED[name])
         return
     if name in ("seq_search", "warm_start_array") and isinstance(annotation, Call) and len(annotation.args) == 1:
         for part in annotation.args[0] if isinstance(annotation.args[0], list) else annotation.args:
@@ -198,6 +192,9 @@ def read_annotation(annotation: object, scope: Scope, result: Plan) -> None:
         read_search(annotation, scope, result)
     elif name.startswith("warm_start") and isinstance(annotation, Call) and len(annotation.args) == 2:
         read_warm_start(annotation, scope, result)
+    elif name in SCHEDULES:
+        result.restarts = read_restarts(annotation, scope)
+        logger.info("%s: %s", name, FOLLOWED)
     elif name == STATED and isinstance(annotation, Call) and len(annotation.args) in (2, 3):
         read_stated(annotation, scope, result)
     else:
@@ -236,6 +233,21 @@ def read_warm_start(annotation: Call, scope: Scope, result: Plan) -> None:
         result.warm_start.extend(zip(variables, values))
         return
     result.ignored.add(annotation.name)
+
+
+def read_restarts(annotation: object, scope: Scope) -> Restarts:
+    """The schedule of `restart_none`, `restart_luby(scale)`, `restart_geometric(base, scale)` and their kin."""
+    name, values = (annotation.name, annotation.args) if isinstance(annotation, Call) else (str(annotation), [])
+    kind = name.removeprefix("restart_")
+    if len(values) != {"none": 0, "geometric": 2}.get(kind, 1):
+        raise ModelError(f"{name}: wrong number of arguments, {len(values)}")
+    if kind == "none":
+        return Restarts(kind)
+    try:
+        base = float(scope.parameter("float", values[0])) if kind == "geometric" else 1.0
+        return Restarts(kind, scope.parameter("int", values[-1]), base)
+    except ModelError as error:
+        raise type(error)(f"{name}: {error.message}", error.file, error.line, error.column) from None
 
 
 def read_stated(annotation: Call, scope: Scope, result: Plan) -> None:

@@ -20,27 +20,35 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "memory": (1, 1_000_000),
     "memory_limit": (1, 1_000_000_000),
     "proof_limit": (1, 1_000_000),
+    "restart_scale": (1, 1_000_000_000),
     "seed": (-inf, inf),
     "time_limit": (-inf, inf),  # MiniZinc 2.6 passes the rest of its limit after flattening
 }
-LEAST_PRECISION = 1e-12  # format: of float variables: the least that may be asked for
+# Options that take any number: the least and the greatest value.
+RANGES = {"float_precision": (1e-12, 1.0), "restart_base": (1.0, 1000.0)}
 
 
-def precision(text: str) -> float:
-    from argparse import ArgumentTypeError
+def number(field: str) -> Any:
+    """The argparse type of the option that sets this field."""
 
-    try:
-        value = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
-    if fault := fault_of_precision(value):
-        raise ArgumentTypeError(fault)
-    return value
+    def read(text: str) -> float:
+        from argparse import ArgumentTypeError
+
+        try:
+            value = float(text)
+        except ValueError:
+            raise ArgumentTypeError(f"expected a number, found {text[:40]!r}") from None
+        if fault := fault_of_number(field, value):
+            raise ArgumentTypeError(fault)
+        return value
+
+    return read
 
 
-def fault_of_precision(value: float) -> str:
-    """The reason why the value is no precision of floats; empty if it is valid."""
-    return "" if LEAST_PRECISION <= value <= 1 else f"{value!r} is not within {LEAST_PRECISION}..1"
+def fault_of_number(field: str, value: float) -> str:
+    """The reason why the value is out of the option's range; empty if it is valid."""
+    least, most = RANGES[field]
+    return "" if least <= value <= most else f"{value!r} is not within {least:g}..{most:g}"
 
 
 def pair(text: str) -> tuple[int, int]:

@@ -37,6 +37,9 @@ class Options:
     blocks: int | None = None
     lns: str = "auto"
     without: str | None = None
+    restart: str = "auto"
+    restart_base: float = 1.5
+    restart_scale: int = 250
     learn: str = "auto"
     memory: int | None = None
     relaxation: str = "auto"
@@ -182,6 +185,14 @@ OPTIONS = (
         "methods that free search does not use, comma-separated, as in window,probe (default: none)", "string",
         more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `stated`, `repair`, "
              "`weighted`, `annotated`, `probe`, and the roles of `--learn`."),
+    Row(("--restart",), "restart", "choice:auto:none:constant:linear:luby:geometric",
+        "sequence of restarts (default: the model's restart annotation, or our own)",
+        "opt:auto:none:constant:linear:luby:geometric",
+        more="CPU only: restarts of free search, stated neighbourhoods, and threads that learn, but for provers."),
+    Row(("--restart-base",), "restart_base", "number:B",
+        "with --restart geometric: factor between restarts (default: 1.5)", "float:1:1000"),
+    Row(("--restart-scale",), "restart_scale", "int",
+        "with --restart: failures before the first restart (default: 250)", "int:1:1000000000"),
     Row(("--relaxation",), "relaxation", "choice:auto:on:off",
         "linear relaxation beside the search, which proves bounds on the objective", "opt:auto:on:off",
         more="It often finds the best solution, too. `auto` uses it in free search and with several blocks; with one "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from turbo_fzn.base.errors import UsageError
-from turbo_fzn.options.limits import integer, pair, precision
+from turbo_fzn.options.limits import integer, number, pair
 from turbo_fzn.options.options import ACTIONS, CHECK_PROOF, FIX, OPTIONS, TAKE_FOLDER, Options, Row, metavar_of
 from turbo_fzn.options.spellings import FLAG, did_you_mean, is_flag, translate, unknown_flags
 
@@ -158,7 +158,7 @@ class _Line:
 
 def _reader(row: Row, kind: str) -> Callable[[str], Any]:
     """The function that reads the value of an option."""
-    return {"pair": pair, "number": precision, "int": integer(row.field)}.get(kind, str)
+    return {"pair": pair, "number": number(row.field), "int": integer(row.field)}.get(kind, str)
 
 
 def _tell(flag: str) -> NoReturn:

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 
 from turbo_fzn.base.errors import UsageError
-from turbo_fzn.options.limits import LIMITS, fault_of_integer, fault_of_pair, fault_of_precision
+from turbo_fzn.options.limits import LIMITS, fault_of_integer, fault_of_number, fault_of_pair
 from turbo_fzn.options.options import OPTIONS, Options, Row
 
 DEFAULTS = {item.name: item.default for item in fields(Options)}
@@ -95,7 +95,7 @@ def _number(rows: list[Row], value: object) -> float:
         number = None
     if number is None:
         raise _expected("a number", value)
-    if fault := fault_of_precision(number):
+    if fault := fault_of_number(rows[0].field, number):
         raise ValueError(fault)
     return number
 

@@ -22,7 +22,7 @@ from turbo_fzn.ranks.world import World, world
 from turbo_fzn.run.judge import Judge
 from turbo_fzn.run.machine import here
 from turbo_fzn.run.policy import CPU, GPU, HYBRID, Decision, decide, ignores_stated, shares_tree
-from turbo_fzn.tnf.language import TNF, VarChoice
+from turbo_fzn.tnf.language import TNF, Restarts, VarChoice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turbo_fzn")
 
-IGNORED = (
-    "relax_and_reconstruct is ignored: it takes an objective, free search (-f), and at least two threads of a CPU"
-)
+IGNORED = "relax_and_reconstruct is ignored: it takes an objective, free search (-f), and at least two threads of a CPU"
 UNLIMITED = 2**40  # format: MiB of a log
 SEEDS_APART = 15_485_863  # formula: between the seeds of two ranks
 
@@ -147,12 +145,20 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         decides=tuple(learner.sets for learner in learners),
         fuses=tuple(learner.fused for learner in learners),
         learn_bytes=None if memory is None else memory // max(len(learners), 1),
+        restarts=restarts_of(options),
         posts=decision.relaxation is not None,
         subproblems=options.subproblems,
         profile=options.profile,
         proof=0 if options.proof is None else (options.proof_limit or UNLIMITED) << 20,
         **variants.chosen(options.variant, options.arch).settings(CPU),
     )
+
+
+def restarts_of(options: Options) -> Restarts | None:
+    """The restarts that the options ask for; None where they leave them to the model."""
+    if options.restart == "auto":
+        return None
+    return Restarts(options.restart, options.restart_scale, options.restart_base)
 
 
 def learners_bytes(options: Options) -> int | None:

@@ -39,7 +39,7 @@ from turbo_fzn.run.roles import Learner, choose_alone, choose_learners, named_le
 from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
-ON_CPU_ONLY = frozenset(["repair", "stated"])  # methods without learning that need the CPU (kernels/repair, kernels/free)
+ON_CPU_ONLY = frozenset(["repair", "stated"])  # methods without learning that need the CPU (kernels/free)
 RESTARTS = {"weighted", "annotated"}  # methods that complete the proof without the tree search
 CPU, GPU, HYBRID = "cpu", "gpu", "hybrid"
 NO_GOAL = Goal("satisfy", None, [], 0)

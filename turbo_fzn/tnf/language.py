@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -173,6 +173,18 @@ class Floats:
     step: float = 5e-7
 
 
+class Restarts(NamedTuple):
+    """When searches restart: the kind is a word of RESTARTS, `scale` counts failures, and `base` is the factor of a
+    geometric sequence."""
+
+    kind: str
+    scale: int = 250
+    base: float = 1.5
+
+
+RESTARTS = ("none", "constant", "linear", "luby", "geometric")
+
+
 @dataclass(eq=False, repr=False)
 class TNF:
     """Arrays of a TNF model; see the module's docstring for the meaning.
@@ -180,11 +192,12 @@ class TNF:
     op, x, y, z: int32 [m]; lower, upper: int64 [n]; tables: int64 [t].
     `strategies` in order, then any variable still unfixed is labelled by a default. `objective` is a variable or
     -1; `sense` is 1 to minimise, -1 to maximise, 0 to satisfy. `warm_start` (variables, values) is a hint for the
-    search, or None; `stated` (variables, percentages) is the neighbourhood that the model states, or None: with such a
-    probability each is fixed. `infeasible` is set when the front end has already found a contradiction. `floats` is None where
-    every variable is an integer. `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner`
-    (bool [n], or None) are variables that only rows of constraints name for which there are wide rows. `arranged`
-    (arrange.Arranged) says what a block's store holds, None for all variables.
+    search, or None; `stated` (variables, percentages) is the neighbourhood that the model states, or None: with
+    such a probability each is fixed; `restarts` are those that the model asks for, or None. `infeasible` is set
+    when the front end has already found a contradiction. `floats` is None where every variable is an integer.
+    `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner` (bool [n], or None) are
+    variables that only rows of constraints name for which there are wide rows. `arranged` (arrange.Arranged) says
+    what a block's store holds, None for all variables.
     """
 
     op: np.ndarray
@@ -200,6 +213,7 @@ class TNF:
     sense: int = 0
     warm_start: tuple[np.ndarray, np.ndarray] | None = None
     stated: tuple[np.ndarray, np.ndarray] | None = None
+    restarts: Restarts | None = None
     infeasible: bool = False
     floats: Floats | None = None
     wides: list[Wide] = field(default_factory=list)

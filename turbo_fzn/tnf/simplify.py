@@ -365,7 +365,7 @@ class _Simplifier:
         op, x, y, z = (column.astype(np.int32) for column in (rows.op, number[rows.x], number[rows.y], z))
         names = tnf.names_by(number[representative])
         small = TNF(op, x, y, z, self.lower[used], self.upper[used], tables, sense=tnf.sense, **names)
-        small.floats = self.floats_among(used)
+        small.floats, small.restarts = self.floats_among(used), tnf.restarts
         small.inner = None if tnf.inner is None else self.inner()[used]
         position = np.where(representative == np.arange(len(number)), number, -1)
         return Simplified(

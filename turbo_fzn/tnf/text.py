@@ -14,6 +14,7 @@ One item a line, words separated by blanks; `#` begins a comment. Variables are 
     output KIND NAME LOW..HIGH ... : X ...   an array with its index ranges
     warm_start X=VALUE ...               a hint
     neighbourhood X=PERCENT ...          the variables that a neighbourhood fixes, each with its probability
+    restarts KIND SCALE BASE             when searches restart, as --restart
     infeasible                           the front end has found a contradiction
 
 The columns of a large model are written and read in one go each, so that a dump of 300,000 rows takes about a second.
@@ -32,7 +33,19 @@ from turbo_fzn.base import floats
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import ModelError, UsageError
 from turbo_fzn.read.files import read_text
-from turbo_fzn.tnf.language import TNF, BrokenRule, FloatOp, Floats, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import (
+    RESTARTS,
+    TNF,
+    BrokenRule,
+    FloatOp,
+    Floats,
+    Op,
+    Output,
+    Restarts,
+    Strategy,
+    ValueChoice,
+    VarChoice,
+)
 
 OPERATORS: dict[str, Op | FloatOp] = {op.name: op for op in (*Op, *FloatOp)}
 GOALS = {"minimize": 1, "maximize": -1}
@@ -88,6 +101,8 @@ def write(tnf: TNF, file: TextIO) -> None:
     for word, pairs in (("warm_start", tnf.warm_start), ("neighbourhood", tnf.stated)):
         if pairs is not None:
             file.write(f"{word} " + join([f"{x}={value}" for x, value in zip(*pairs)]) + "\n")
+    if tnf.restarts is not None:
+        file.write(f"restarts {join(list(tnf.restarts))}\n")
 
 
 def members(strategy: Strategy) -> Iterator[str]:
@@ -143,6 +158,7 @@ class _TnfReader:
             "output": self.read_output,
             "warm_start": self.read_warm_start,
             "neighbourhood": self.read_neighbourhood,
+            "restarts": self.read_restarts,
             "infeasible": self.read_infeasible,
         }
 
@@ -236,6 +252,12 @@ class _TnfReader:
             raise ValueError(f"{item} takes words of the form variable=value")
         variables = self.mention([int(variable) for variable, _ in pairs])
         return variables, np.array([_read_integer(value) for _, value in pairs], dtype=np.int64)
+
+    def read_restarts(self, words: list[str]) -> None:
+        kind, scale, base = words
+        if kind not in RESTARTS:
+            raise ValueError(f"the kinds of restarts are {', '.join(RESTARTS)}")
+        self.tnf.restarts = Restarts(kind, _read_integer(scale), float(base))
 
     def read_infeasible(self, words: list[str]) -> None:
         self.tnf.infeasible = True

@@ -1,7 +1,7 @@
 // Restarts: when they happen, and what changes with them.
 //
 // A run is the search between two restarts. A finder restarts by Luby's sequence (luby.h), so that some of its runs are
-// long. A prover restarts when recent clauses have come from more levels than usual (Audemard, Simon, CP 2012), which
+// long; where a schedule was asked for (search/schedule.h), it restarts by that. A prover restarts when recent clauses have come from more levels than usual (Audemard, Simon, CP 2012), which
 // means that it learns badly there. Every third of its runs begins with a probe, the decision that the objective is at
 // its proved bound or a little above it: if that fails, the bound rises, and the step grows (a lower bound search, as
 // in destructive lower bounds: Klein, Scholl, EJOR 1999). Probes find fewer solutions, so only the prover makes them.
@@ -29,6 +29,7 @@
 #include "../../core/assert.h"
 #include "../../core/interval.h"
 #include "../../core/luby.h"
+#include "../../search/schedule.h"
 #include "../../search/task.h"
 #include "../state/ablation.h"
 #include "../clauses/clauses.h"
@@ -66,10 +67,17 @@ struct Restarts {
 
 PART(Restarts, restarts);
 
+// The conflicts before the next restart of a finder or follower.
+DEVICE i32 next_limit(const Learner& l) {
+  i32 runs = restarts(l).luby_runs;
+  if (has_schedule(problem(l))) return scheduled_failures(problem(l), runs);
+  return luby(runs % RESTART_CYCLE + 1) * LUBY_UNIT;
+}
+
 DEVICE void clear_restarts(Learner& l) {
   Restarts& s = restarts(l);
   s.cut = NO_INCUMBENT;
-  s.conflict_limit = LUBY_UNIT;
+  s.conflict_limit = next_limit(l);
   s.probe_gap = INT64_MAX;
   s.probe_step = s.leap = 1;
 }
@@ -191,7 +199,10 @@ DEVICE void restart(Learner& l) {
   ++statistics(block(l)).restarts;
   s.conflicts_here = 0;
   s.leap = maximum(s.leap / 2, (i64)1);
-  if (!restarts_by_levels(l)) s.conflict_limit = luby(++s.luby_runs % RESTART_CYCLE + 1) * LUBY_UNIT;
+  if (!restarts_by_levels(l)) {
+    ++s.luby_runs;
+    s.conflict_limit = next_limit(l);
+  }
   s.recent_lbd = s.usual_lbd;
   guidance(l).pending_level = NO_LEVEL;
   bool may_probe = is_prover(l) && problem(l)->sense != 0 && !is_left_out(WITHOUT_PROBES);

@@ -11,7 +11,7 @@ from turbo_fzn.base.errors import ModelError
 from turbo_fzn.lower.branching import VALUE_CHOICES, VARIABLE_CHOICES
 from turbo_fzn.lower.rewrite import Lowered, lower
 from turbo_fzn.read.flatzinc import parse_text
-from turbo_fzn.tnf.language import Op, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import Op, Restarts, ValueChoice, VarChoice
 
 VARIABLES = """int: seven = 7;
 var 0..9: x; var 0..9: y; var {1,3,9}: h; var bool: p;
@@ -142,6 +142,23 @@ def test_a_stated_neighbourhood_has_its_variables_and_percentages():
     assert result.tnf.warm_start[1].tolist() == [4, 7]
 
 
+@pytest.mark.covers("A9")
+@pytest.mark.parametrize(
+    ("annotation", "restarts"),
+    [
+        ("restart_none", Restarts("none")),
+        ("restart_constant(7)", Restarts("constant", 7, 1.0)),
+        ("restart_linear(7)", Restarts("linear", 7, 1.0)),
+        ("restart_luby(7)", Restarts("luby", 7, 1.0)),
+        ("restart_geometric(1.25,7)", Restarts("geometric", 7, 1.25)),
+        ("restart_luby(7) :: restart_linear(9)", Restarts("linear", 9, 1.0)),
+        ("constraint_name(7)", None),
+    ],
+)
+def test_a_restart_annotation_is_the_schedule_of_the_model(annotation, restarts):
+    assert lowered(f":: {annotation} satisfy").tnf.restarts == restarts
+
+
 @pytest.mark.covers("A1", "A4")
 def test_unknown_annotations_are_ignored_with_one_warning(caplog):
     with caplog.at_level(logging.WARNING, logger="turbo_fzn"):
@@ -168,6 +185,9 @@ def test_restart_annotations_give_no_warning(caplog):
         ("int_search([p],input_order,indomain_min,complete)", "expected var int"),
         ("bool_search([x],input_order,indomain_min,complete)", "expected var bool"),
         ("int_search([x],input_order)", "takes 4 arguments"),
+        ("restart_luby", "restart_luby: wrong number of arguments, 0"),
+        ("restart_geometric(x,7)", "restart_geometric: expected float, found the var int `x`"),
+        ("restart_linear(1.5)", "restart_linear: expected int, found the float 1.5"),
         ("relax_and_reconstruct([x],y)", "relax_and_reconstruct: expected int, found the var int `y`"),
     ],
 )

@@ -13,7 +13,7 @@ from support.oracle import all_solutions
 from support.small_tnf import check_simplified, make_tnf
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.lower.rewrite import lower
-from turbo_fzn.tnf.language import TNF, Op, Output
+from turbo_fzn.tnf.language import TNF, Op, Output, Restarts
 from turbo_fzn.tnf.simplify import Probed, simplify
 
 
@@ -150,6 +150,7 @@ def test_a_contradiction_makes_the_model_infeasible_and_keeps_its_outputs():
 def test_strategies_objective_and_warm_start_speak_of_the_new_variables():
     tnf = make_tnf([(0, 9), (0, 9), (0, 9), (4, 4)], [(Op.ADD, 0, 1, 3)], strategy=[2, 1], objective=0)
     tnf.warm_start = (np.array([1, 2], np.int32), np.array([3, 5]))
+    tnf.restarts = Restarts("luby", 7)
     tnf.stated = (np.array([2, 1], np.int32), np.array([80, 60]))
     simplified = simplify(tnf, naive.propagate)
     small, back = simplified.tnf, simplified.reconstruction
@@ -159,7 +160,7 @@ def test_strategies_objective_and_warm_start_speak_of_the_new_variables():
     assert [values[v] for v in (1, 2)] == [100 * v for v in small.warm_start[0]]
     assert small.warm_start[1].tolist() == [3, 5]
     assert [values[v] for v in (2, 1)] == [100 * v for v in small.stated[0]]
-    assert small.stated[1].tolist() == [80, 60]
+    assert small.stated[1].tolist() == [80, 60] and small.restarts == Restarts("luby", 7)
 
 
 def test_equal_variables_of_removed_definitions_keep_their_values():

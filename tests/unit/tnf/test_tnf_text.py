@@ -10,7 +10,7 @@ import pytest
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import ModelError, UsageError
-from turbo_fzn.tnf.language import TNF, Op, Output, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Op, Output, Restarts, Strategy, ValueChoice, VarChoice
 from turbo_fzn.tnf.text import read, write
 
 
@@ -45,6 +45,7 @@ def full_model() -> TNF:
         sense=-1,
         warm_start=(np.array([0, 1], np.int32), np.array([-3, 2])),
         stated=(np.array([2, 0], np.int32), np.array([80, 100])),
+        restarts=Restarts("geometric", 70, 1.25),
     )
 
 
@@ -109,6 +110,7 @@ def test_the_empty_text_is_the_empty_model(tmp_path):
         ("var 0 1\noutput int x 1..2 : 0\n", 2, "its ranges say 2"),
         ("var 0 1\noutput int x 1-2 : 0\n", 2, "expected a range"),
         ("var 0 1\nwarm_start 0:1\n", 2, "variable=value"),
+        ("var 0 1\nrestarts sometimes 1 1\n", 2, "the kinds of restarts are none, constant"),
         ("var 0 1\nneighbourhood 0=101\n", 2, "a percentage is in 0..100"),
         ("var 0 1\nrow ADD 0 0 1\n", 2, "there is no such variable"),
         ("var 0 1\n\nrow ADD 0 0 0\nrow ADD -1 0 0\n", 4, "there is no such variable"),

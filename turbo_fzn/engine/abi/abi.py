@@ -379,7 +379,11 @@ class Problem(ctypes.Structure):
     n_definitions: i32
     walks: i32  # whether blocks may walk on the model
     stated: Annotated[pointer, "const Stated"]  # the neighbourhood that the model states
+    restart_limits: Annotated[
+        pointer, "const i32"
+    ]  # failures before each restart (search/schedule.h); the last repeats
     n_stated: i32
+    n_restart_limits: i64  # 0: no schedule was asked for
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]

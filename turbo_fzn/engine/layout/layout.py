@@ -49,7 +49,7 @@ from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.arrays import distinct
-from turbo_fzn.tnf.language import TNF, Strategy, ValueChoice, VarChoice
+from turbo_fzn.tnf.language import TNF, Restarts, Strategy, ValueChoice, VarChoice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +64,7 @@ class Settings:
     decides: tuple[tuple[str, ...], ...] = ()  # for each learner: the sets it decides first, in turn
     fuses: tuple[bool, ...] = ()  # for each learner: whether it has fused rows (tnf/fuse.py); () for all of them
     learn_bytes: int | None = None  # memory of each learner
+    restarts: Restarts | None = None  # that the user asks for, instead of the model's; CPU only
     posts: bool = False  # whether there is a box for rows that the host posts to learners
     trail_capacity: int | None = None
     level_capacity: int | None = None
@@ -139,7 +140,7 @@ class Layout:
             "neighbour_groups": groups,
             "owners": owners(tnf, neighbours),
             "hints": self.hints,
-            "stated": stated.pack(tnf),
+            **stated.pack(tnf, settings.restarts),
             **repair.arrays(tnf, self.stored, self.arranged, neighbours, walks),
         }
 
@@ -343,7 +344,7 @@ class Layout:
         problem.n_hole_words = self.store_vars - self.stored.n_vars
         arranged.count(problem, tnf, self.arranged)
         repair.count(problem, self.arrays)
-        stated.count(problem, self.arrays["stated"])
+        stated.count(problem, self.arrays)
         problem.split_bits, problem.needs_learners = self.split_bits, int(tnf.needs_learners)
         for name in ("changed_capacity", "queue_capacity", "trail_capacity", "level_capacity", "path_capacity",
                      "pool_slots", "pool_path", "ring_slots", "parcels", "parcel_path", "parcel_bytes"):  # fmt: skip
