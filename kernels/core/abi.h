@@ -347,8 +347,9 @@ struct Problem {
   i32 n_blocks, use_weights;
   i32 project;                        // one solution for each assignment of the output variables is enough
   i32 methods;                        // bit m: method m may be used
-  i32 n_hints, n_linears, n_terms, n_links;
+  i32 n_hints, n_linears, n_terms, n_links, n_stated, n_restart_limits, n_definitions, n_wides, most_arguments;
   i32 most_terms;                     // of a linear row
+  i32 walks;                          // whether blocks may walk on the model
   Strategy outputs;                   // the output variables, as a list in strategy_vars
   const i32* roles;                   // for each block: its method if it learns, else METHOD_TREE
   const char* decision_sets;          // for each variable: bit s is set if it is in DecisionSet s
@@ -372,7 +373,6 @@ struct Problem {
   const i32* wide_arguments;
   const i32* holes;                   // for each variable two numbers (core/holes.h); null where none has any
   const i32* wide_wakes;              // as `linear_wakes`
-  i32 n_wides, most_arguments;
   Postbox* posted;                    // null where the host posts no rows
   i32 posted_bytes;                   // of a row in it, with its terms
   i32 n_counters;                     // of a learner, in its own copy (learn/propagators/counters.h)
@@ -393,12 +393,8 @@ struct Problem {
   const Reach* reaches;               // one a variable of the store
   const Reader* readers;
   const i32* sum_scales;              // one a sum: a violation of so much counts as one
-  i32 n_definitions;
-  i32 walks;                          // whether blocks may walk on the model
   const Stated* stated;               // the neighbourhood that the model states
-  const i32* restart_limits;          // failures before each restart (search/schedule.h); the last repeats
-  i32 n_stated;
-  i64 n_restart_limits;               // 0: no schedule was asked for
+  const i32* restart_limits;          // failures before each (search/schedule.h); none: its own
 };
 
 #include "abi_check.h"

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "4f6614ba053edc16"
+#define ABI_DIGEST "6659cb59e15dacea"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -142,31 +142,31 @@ SAME(offsetof(Problem, parcel_bytes), 332); SAME(offsetof(Problem, n_goal_terms)
 SAME(offsetof(Problem, lns_percent), 340); SAME(offsetof(Problem, n_blocks), 344);
 SAME(offsetof(Problem, use_weights), 348); SAME(offsetof(Problem, project), 352); SAME(offsetof(Problem, methods), 356);
 SAME(offsetof(Problem, n_hints), 360); SAME(offsetof(Problem, n_linears), 364); SAME(offsetof(Problem, n_terms), 368);
-SAME(offsetof(Problem, n_links), 372); SAME(offsetof(Problem, most_terms), 376); SAME(offsetof(Problem, outputs), 384);
-SAME(offsetof(Problem, roles), 400); SAME(offsetof(Problem, decision_sets), 408);
-SAME(offsetof(Problem, learners), 416); SAME(offsetof(Problem, learn_statistics), 424);
-SAME(offsetof(Problem, exchange), 432); SAME(offsetof(Problem, learn_bytes), 440); SAME(offsetof(Problem, depths), 448);
-SAME(offsetof(Problem, split_bits), 456); SAME(offsetof(Problem, needs_learners), 460);
-SAME(offsetof(Problem, linears), 464); SAME(offsetof(Problem, terms), 472); SAME(offsetof(Problem, linear_wakes), 480);
-SAME(offsetof(Problem, clauses), 488); SAME(offsetof(Problem, absorbed), 496); SAME(offsetof(Problem, links), 504);
-SAME(offsetof(Problem, link_rows), 512); SAME(offsetof(Problem, n_clauses), 520);
-SAME(offsetof(Problem, n_clause_literals), 524); SAME(offsetof(Problem, n_hole_words), 528);
-SAME(offsetof(Problem, n_levels), 532); SAME(offsetof(Problem, wides), 536);
-SAME(offsetof(Problem, wide_arguments), 544); SAME(offsetof(Problem, holes), 552);
-SAME(offsetof(Problem, wide_wakes), 560); SAME(offsetof(Problem, n_wides), 568);
-SAME(offsetof(Problem, most_arguments), 572); SAME(offsetof(Problem, posted), 576);
-SAME(offsetof(Problem, posted_bytes), 584); SAME(offsetof(Problem, n_counters), 588);
-SAME(offsetof(Problem, n_store_vars), 592); SAME(offsetof(Problem, n_store_rows), 596);
-SAME(offsetof(Problem, n_sums), 600); SAME(offsetof(Problem, n_short_sums), 604);
-SAME(offsetof(Problem, store_watches), 608); SAME(offsetof(Problem, store_watchers), 616);
-SAME(offsetof(Problem, sums), 624); SAME(offsetof(Problem, sum_terms), 632);
-SAME(offsetof(Problem, defining_rows), 640); SAME(offsetof(Problem, defining_levels), 648);
-SAME(offsetof(Problem, goal_terms), 656); SAME(offsetof(Problem, goal_constant), 664);
-SAME(offsetof(Problem, definitions), 672); SAME(offsetof(Problem, definition_places), 680);
-SAME(offsetof(Problem, reaches), 688); SAME(offsetof(Problem, readers), 696); SAME(offsetof(Problem, sum_scales), 704);
-SAME(offsetof(Problem, n_definitions), 712); SAME(offsetof(Problem, walks), 716); SAME(offsetof(Problem, stated), 720);
-SAME(offsetof(Problem, restart_limits), 728); SAME(offsetof(Problem, n_stated), 736);
-SAME(offsetof(Problem, n_restart_limits), 744);
+SAME(offsetof(Problem, n_links), 372); SAME(offsetof(Problem, n_stated), 376);
+SAME(offsetof(Problem, n_restart_limits), 380); SAME(offsetof(Problem, n_definitions), 384);
+SAME(offsetof(Problem, n_wides), 388); SAME(offsetof(Problem, most_arguments), 392);
+SAME(offsetof(Problem, most_terms), 396); SAME(offsetof(Problem, walks), 400); SAME(offsetof(Problem, outputs), 416);
+SAME(offsetof(Problem, roles), 432); SAME(offsetof(Problem, decision_sets), 440);
+SAME(offsetof(Problem, learners), 448); SAME(offsetof(Problem, learn_statistics), 456);
+SAME(offsetof(Problem, exchange), 464); SAME(offsetof(Problem, learn_bytes), 472); SAME(offsetof(Problem, depths), 480);
+SAME(offsetof(Problem, split_bits), 488); SAME(offsetof(Problem, needs_learners), 492);
+SAME(offsetof(Problem, linears), 496); SAME(offsetof(Problem, terms), 504); SAME(offsetof(Problem, linear_wakes), 512);
+SAME(offsetof(Problem, clauses), 520); SAME(offsetof(Problem, absorbed), 528); SAME(offsetof(Problem, links), 536);
+SAME(offsetof(Problem, link_rows), 544); SAME(offsetof(Problem, n_clauses), 552);
+SAME(offsetof(Problem, n_clause_literals), 556); SAME(offsetof(Problem, n_hole_words), 560);
+SAME(offsetof(Problem, n_levels), 564); SAME(offsetof(Problem, wides), 568);
+SAME(offsetof(Problem, wide_arguments), 576); SAME(offsetof(Problem, holes), 584);
+SAME(offsetof(Problem, wide_wakes), 592); SAME(offsetof(Problem, posted), 600);
+SAME(offsetof(Problem, posted_bytes), 608); SAME(offsetof(Problem, n_counters), 612);
+SAME(offsetof(Problem, n_store_vars), 616); SAME(offsetof(Problem, n_store_rows), 620);
+SAME(offsetof(Problem, n_sums), 624); SAME(offsetof(Problem, n_short_sums), 628);
+SAME(offsetof(Problem, store_watches), 632); SAME(offsetof(Problem, store_watchers), 640);
+SAME(offsetof(Problem, sums), 648); SAME(offsetof(Problem, sum_terms), 656);
+SAME(offsetof(Problem, defining_rows), 664); SAME(offsetof(Problem, defining_levels), 672);
+SAME(offsetof(Problem, goal_terms), 680); SAME(offsetof(Problem, goal_constant), 688);
+SAME(offsetof(Problem, definitions), 696); SAME(offsetof(Problem, definition_places), 704);
+SAME(offsetof(Problem, reaches), 712); SAME(offsetof(Problem, readers), 720); SAME(offsetof(Problem, sum_scales), 728);
+SAME(offsetof(Problem, stated), 736); SAME(offsetof(Problem, restart_limits), 744);
 
 #undef BY_WIDTH
 #undef SAME

@@ -11,5 +11,5 @@ DEVICE bool has_schedule(const Problem* p) { return p->n_restart_limits > 0; }
 // The failures of the search after so many restarts.
 DEVICE i32 scheduled_failures(const Problem* p, i64 restarts) {
   ASSERT(restarts >= 0 && has_schedule(p));
-  return p->restart_limits[minimum(restarts, p->n_restart_limits - 1)];
+  return p->restart_limits[minimum(restarts, (i64)p->n_restart_limits - 1)];
 }

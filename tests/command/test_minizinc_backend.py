@@ -112,7 +112,7 @@ def with_value(flag: str, folder: Path) -> list[str]:
     _, _, kind, default = EXTRA[flag]
     values = {
         "int": "64",
-        "float": "0.001",
+        "float": "1.5" if flag == "--restart-base" else "0.001",
         "opt": "cpu" if flag == "--arch" else default,
         "string": TEXTS.get(flag, str(folder / flag.strip("-"))),
     }

@@ -98,11 +98,16 @@ def write(tnf: TNF, file: TextIO) -> None:
     for output in tnf.outputs:
         ranges = "" if output.ranges is None else join([f"{low}..{high}" for low, high in output.ranges]) + " : "
         file.write(f"output {output.kind} {output.name} {ranges}{join(output.variables.tolist())}".rstrip() + "\n")
+    file.writelines(_hints(tnf))
+
+
+def _hints(tnf: TNF) -> Iterator[str]:
+    """The lines of warm start, neighbourhood and restarts."""
     for word, pairs in (("warm_start", tnf.warm_start), ("neighbourhood", tnf.stated)):
         if pairs is not None:
-            file.write(f"{word} " + join([f"{x}={value}" for x, value in zip(*pairs)]) + "\n")
+            yield f"{word} {join([f'{x}={value}' for x, value in zip(*pairs)])}\n"
     if tnf.restarts is not None:
-        file.write(f"restarts {join(list(tnf.restarts))}\n")
+        yield f"restarts {join(list(tnf.restarts))}\n"
 
 
 def members(strategy: Strategy) -> Iterator[str]:

@@ -1,10 +1,11 @@
 // Restarts: when they happen, and what changes with them.
 //
-// A run is the search between two restarts. A finder restarts by Luby's sequence (luby.h), so that some of its runs are
-// long; where a schedule was asked for (search/schedule.h), it restarts by that. A prover restarts when recent clauses have come from more levels than usual (Audemard, Simon, CP 2012), which
-// means that it learns badly there. Every third of its runs begins with a probe, the decision that the objective is at
-// its proved bound or a little above it: if that fails, the bound rises, and the step grows (a lower bound search, as
-// in destructive lower bounds: Klein, Scholl, EJOR 1999). Probes find fewer solutions, so only the prover makes them.
+// A run is the search between two restarts. A finder restarts by Luby's sequence (luby.h), so that some of its runs
+// are long; where a schedule was asked for (search/schedule.h), it restarts by that. A prover restarts when recent
+// clauses have come from more levels than usual (Audemard, Simon, CP 2012), which means that it learns badly there.
+// Every third of its runs begins with a probe, the decision that the objective is at its proved bound or a little
+// above it: if that fails, the bound rises, and the step grows (a lower bound search, as in destructive lower bounds:
+// Klein, Scholl, EJOR 1999). Probes find fewer solutions, so only the prover makes them.
 //
 // Phases lead to solutions near the incumbent, which may be better by only 1 where the objective has a range of
 // 100,000. A prover may find hundreds of these in one run, which no conflict ends. So after each solution all but

@@ -328,7 +328,13 @@ class Problem(ctypes.Structure):
     n_linears: i32
     n_terms: i32
     n_links: i32
+    n_stated: i32
+    n_restart_limits: i32
+    n_definitions: i32
+    n_wides: i32
+    most_arguments: i32
     most_terms: i32  # of a linear row
+    walks: i32  # whether blocks may walk on the model
     outputs: Strategy  # the output variables, as a list in strategy_vars
     roles: Annotated[pointer, "const i32"]  # for each block: its method if it learns, else METHOD_TREE
     decision_sets: Annotated[pointer, "const char"]  # for each variable: bit s is set if it is in DecisionSet s
@@ -354,8 +360,6 @@ class Problem(ctypes.Structure):
     wide_arguments: Annotated[pointer, "const i32"]
     holes: Annotated[pointer, "const i32"]  # for each variable two numbers (core/holes.h); null where none has any
     wide_wakes: Annotated[pointer, "const i32"]  # as `linear_wakes`
-    n_wides: i32
-    most_arguments: i32
     posted: Annotated[pointer, "Postbox"]  # null where the host posts no rows
     posted_bytes: i32  # of a row in it, with its terms
     n_counters: i32  # of a learner, in its own copy (learn/propagators/counters.h)
@@ -376,14 +380,10 @@ class Problem(ctypes.Structure):
     reaches: Annotated[pointer, "const Reach"]  # one a variable of the store
     readers: Annotated[pointer, "const Reader"]
     sum_scales: Annotated[pointer, "const i32"]  # one a sum: a violation of so much counts as one
-    n_definitions: i32
-    walks: i32  # whether blocks may walk on the model
     stated: Annotated[pointer, "const Stated"]  # the neighbourhood that the model states
     restart_limits: Annotated[
         pointer, "const i32"
-    ]  # failures before each restart (search/schedule.h); the last repeats
-    n_stated: i32
-    n_restart_limits: i64  # 0: no schedule was asked for
+    ]  # failures before each (search/schedule.h); none: its own
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]
