@@ -70,7 +70,7 @@ def uses(row: Row, tmp_path: Path) -> Iterator[list[str]]:
         "choice": [choice for choice in choices if choice not in NEED_GPU],  # a GPU need not be here
         "text": [TEXTS.get(row.field, str(tmp_path / "written"))],
         "pair": ["3,9"],  # a port where nobody listens
-        "number": ["1.5" if row.field == "restart_base" else "0.001"],
+        "number": ["2.5" if row.field == "restart_base" else "0.001"],
     }.get(kind)
     for flag in row.flags:
         yield from ([flag, value] for value in values) if values else [[flag]]
