@@ -62,7 +62,7 @@ provide = $(1) >/dev/null 2>&1 || { \
   else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
 
 .PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime kinds journal \
-        check check-kernels wheel cpmpy pycsp3 docker-check release-check docs look newest-minizinc install uninstall clean
+        check check-kernels wheel cpmpy pycsp3 docker-check release-check docs look newest-minizinc spec install uninstall clean
 
 all: $(TESTED) compiler
 	@$(RUN) -m turbo_fzn --build-kernels
@@ -179,6 +179,11 @@ newest-minizinc: $(TESTED) compiler
 	@$(call provide,command -v node,nodejs)
 	@$(call provide,command -v npm,npm)
 	@$(RUN) tests/tools/newest_minizinc.py $(NEWESTFLAGS)
+
+# SPEC is the folder tests/spec of a clone of libminizinc at the tag of the release; MINIZINC its executable.
+spec: $(TESTED) compiler
+	@$(RUN) -c 'import yaml' 2> /dev/null || $(RUN) -m pip install --quiet --disable-pip-version-check pyyaml
+	@$(RUN) tests/tools/minizinc_spec.py $(SPEC) --minizinc $(or $(MINIZINC),minizinc) $(SPECFLAGS)
 
 # Warnings are errors: a page in no menu, a link or an anchor that leads nowhere.
 docs: $(READY)

@@ -171,6 +171,14 @@ def test_a_value_is_implied_to_be_in_a_known_set_by_one_constraint(minizinc, mod
     assert sorted(found) == truths
 
 
+@needs_minizinc
+def test_the_truths_of_an_array_of_sets_come_one_set_after_the_other(minizinc, model):
+    text = 'include "nosets.mzn"; array [0..1] of var set of 1..2: s; array [int] of var bool: b = setarray2bools(s);'
+    text += "constraint b = [true, false, true, true]; solve satisfy; output [show(s), show(set2bools(s[0], 1..3))];"
+    run = minizinc("-a", model(text))
+    assert run.stdout == "[1..1, 1..2][true, false, false]\n----------\n==========\n", run.stderr
+
+
 @pytest.mark.covers("O4")
 @needs_minizinc
 def test_an_empty_array_of_sets_is_printed(minizinc, model):
