@@ -1,10 +1,11 @@
 """MiniZinc's own tests with our solver: `make spec SPEC=FOLDER`, where FOLDER is tests/spec of a clone of libminizinc.
 
-Each model there has its expected results in a YAML header. Take the tag of the release that runs: newer models use what
-older releases lack. A case is left out where it is not solved (other types than `solve`), or wants a solver of another
-kind, such as one for integer programs alone, or has a checker. Where a model has several solutions, or several
-best ones, any of them may be printed: the expected one must be among all of them. A table shows the failures, those of KNOWN with their reasons; the
-exit code is 1 where another case fails, or one of KNOWN passes. Needs PyYAML and MiniZinc.
+Each model there has its expected results in a YAML header. Take the tag of the release that runs: newer models use
+what older releases lack. A case is left out where it is not solved (other types than `solve`), or wants a solver of
+another kind, such as one for integer programs alone, or has a checker. Where a model has several solutions, or
+several best ones, any of them may be printed: the expected one must be among all of them. A table shows the failures,
+those of KNOWN with their reasons; the exit code is 1 where another case fails, or one of KNOWN passes. Needs PyYAML
+and MiniZinc.
 
     python tests/tools/minizinc_spec.py FOLDER --minizinc MINIZINC --only globals
 """
