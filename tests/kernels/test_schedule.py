@@ -86,6 +86,15 @@ def test_restarts_and_stated_neighbourhoods_of_free_search_end_after_the_failure
     assert 7 < each <= 8  # the failure after the last one ends the task
 
 
+@pytest.mark.covers("A9")
+def test_without_restarts_the_tasks_of_free_search_have_their_usual_ends():
+    methods = ("random", "weighted", "annotated")
+    engine = OpenEngine(
+        market_split_model(), blocks=2, lns_percent=100, methods=frozenset(methods), restarts=Restarts("none")
+    )
+    engine.run_alone(enough=lambda: min(engine.book(method).tries for method in methods) > 2)
+
+
 def test_the_schedule_of_the_user_takes_the_place_of_the_models():
     text = KNAPSACK.replace(" maximize", " :: restart_luby(9) maximize")
     asked = [OpenEngine(text, restarts=one).layout.arrays["restart_limits"] for one in (None, Restarts("linear", 4))]

@@ -11,7 +11,7 @@ from turbo_fzn.engine.abi.model_records import Stated
 from turbo_fzn.tnf.language import TNF, Restarts
 
 N_LIMITS = 2**14 - 1  # format: of a schedule; the last one is repeated
-UNLIMITED = 2**30  # format: failures that no search reaches
+UNLIMITED = 2**31 - 1  # format: failures that no search reaches: INT32_MAX in the kernels
 
 
 def pack(tnf: TNF, restarts: Restarts | None) -> dict[str, np.ndarray]:
