@@ -188,8 +188,8 @@ DEVICE void size_restart(const Block& b) {
   task(b).runs_limit = MANY_BLOCKS ? INT64_MAX : statistics(b).propagations + work;
 }
 
-// Lane 0: sets the limits of a restart, or of a neighbourhood that the model states, where a schedule was asked for. One
-// without restarts is for learners alone: a task without an end would leave no time to the other methods.
+// Lane 0: sets the limits of a restart, or of a neighbourhood that the model states, where a schedule was asked for.
+// One without restarts is for learners alone: a task without an end would leave no time to the other methods.
 DEVICE void follow_schedule(const Block& b) {
   Task& s = task(b);
   if (s.method < FIRST_RESTART && s.method != METHOD_STATED) return;

@@ -4,7 +4,6 @@
 
 #include "../core/assert.h"
 #include "../core/interval.h"
-#include "../core/store.h"
 
 DEVICE bool has_schedule(const Problem* p) { return p->n_restart_limits > 0; }
 
