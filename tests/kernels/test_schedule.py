@@ -96,9 +96,14 @@ def test_without_restarts_the_tasks_of_free_search_have_their_usual_ends():
 
 
 def test_the_schedule_of_the_user_takes_the_place_of_the_models():
-    text = KNAPSACK.replace(" maximize", " :: restart_luby(9) maximize")
-    asked = [OpenEngine(text, restarts=one).layout.arrays["restart_limits"] for one in (None, Restarts("linear", 4))]
-    assert [one[:3].tolist() for one in asked] == [[9, 9, 18], [4, 8, 12]]
+    """And the model's counts where it states a neighbourhood."""
+    annotated = KNAPSACK.replace(" maximize", " :: restart_luby(9) maximize")
+    stated = annotated.replace(" maximize", " :: relax_and_reconstruct([a,b],50) maximize")
+    asked = [
+        OpenEngine(text, restarts=one).layout.arrays["restart_limits"][:3].tolist()
+        for text in (annotated, stated) for one in (None, Restarts("linear", 4))
+    ]  # fmt: skip
+    assert asked == [[], [4, 8, 12], [9, 9, 18], [4, 8, 12]]
     assert len(OpenEngine(KNAPSACK).layout.arrays["restart_limits"]) == 0
 
 

@@ -186,7 +186,7 @@ OPTIONS = (
         more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `stated`, `repair`, "
              "`weighted`, `annotated`, `probe`, and the roles of `--learn`."),
     Row(("--restart",), "restart", "choice:auto:none:constant:linear:luby:geometric",
-        "sequence of restarts (default: the model's restart annotation, or our own)",
+        "sequence of restarts (default: the model's beside relax_and_reconstruct, else our own)",
         "opt:auto:none:constant:linear:luby:geometric"),
     Row(("--restart-base",), "restart_base", "number:B",
         "with --restart geometric: factor between restarts (default: 1.5)", "float:1:1000"),

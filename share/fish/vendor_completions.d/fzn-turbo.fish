@@ -39,7 +39,7 @@ complete -c fzn-turbo -l lns -x -a 'auto on off' -d 'large neighbourhood search 
 complete -c fzn-turbo -l learn -r -d 'threads that learn from conflicts: auto, off, or a list of their roles, as in prover,finder'
 complete -c fzn-turbo -l memory -r -d 'memory limit of all learning threads together, in MiB (default: a quarter of the machine\'s)'
 complete -c fzn-turbo -l without -r -d 'methods that free search does not use, comma-separated, as in window,probe (default: none)'
-complete -c fzn-turbo -l restart -x -a 'auto none constant linear luby geometric' -d 'sequence of restarts (default: the model\'s restart annotation, or our own)'
+complete -c fzn-turbo -l restart -x -a 'auto none constant linear luby geometric' -d 'sequence of restarts (default: the model\'s beside relax_and_reconstruct, else our own)'
 complete -c fzn-turbo -l restart-base -r -d 'with --restart geometric: factor between restarts (default: 1.5)'
 complete -c fzn-turbo -l restart-scale -r -d 'with --restart: failures before the first restart (default: 250)'
 complete -c fzn-turbo -l relaxation -x -a 'auto on off' -d 'linear relaxation beside the search, which proves bounds on the objective'

@@ -15,8 +15,9 @@ UNLIMITED = 2**31 - 1  # format: failures that no search reaches: INT32_MAX in t
 
 
 def pack(tnf: TNF, restarts: Restarts | None) -> dict[str, np.ndarray]:
-    """The arrays by their names in Problem; `restarts` are the user's, which take precedence over the model's."""
-    restarts = restarts or tnf.restarts
+    """The arrays by their names in Problem; `restarts` are the user's, which take precedence over the model's. Those of
+    a model that states no neighbourhood are meant for another search than free search."""
+    restarts = restarts or (tnf.restarts if tnf.stated is not None else None)
     return {
         "stated": neighbourhood(tnf),
         "restart_limits": np.zeros(0, np.int32) if restarts is None else limits(restarts),
