@@ -7,6 +7,7 @@ import inspect
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -87,15 +88,28 @@ def test_a_header_that_differs_from_the_table_is_not_compiled(tmp_path, slip):
 def test_any_change_of_the_table_has_another_digest(monkeypatch, old, new):
     text, digest = inspect.getsource(abi), agreement.digest()
     assert text.count(old) == 1
+    assert digest_of(text, monkeypatch) == digest
+    assert digest_of(text.replace(old, new), monkeypatch) != digest
+
+
+def digest_of(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The digest if abi.py had this text."""
     changed = ModuleType("changed")
     records = list(RECORDS)
-    RECORDS.clear()
+    RECORDS[:] = [one for one in records if one.__module__ != abi.__name__]
     monkeypatch.setattr(agreement, "abi", changed)
     try:
-        exec(compile(text.replace(old, new), "changed", "exec", dont_inherit=True), vars(changed))
-        assert agreement.digest.__wrapped__() != digest
+        exec(compile(text, "changed", "exec", dont_inherit=True), vars(changed))
+        return str(agreement.digest.__wrapped__())
     finally:
         RECORDS[:] = records
+
+
+@pytest.mark.parametrize("first", sorted({one.__module__ for one in RECORDS}))
+def test_the_digest_is_the_same_whichever_module_is_imported_first(first):
+    program = f"import {first}\nfrom turbo_fzn.engine.abi import agreement\nprint(agreement.digest())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == agreement.digest()
 
 
 def test_a_library_compiled_for_another_table_is_refused(monkeypatch):
