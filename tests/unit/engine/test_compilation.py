@@ -31,6 +31,8 @@ from support.command import (
     wait_until,
     write,
 )
+from turbo_fzn.base import cache
+from turbo_fzn.engine.toolchain import compilation, compiler
 
 UNKNOWN = ["=====UNKNOWN====="]
 WAITING = """echo $$ $PPID >> "{folder}/runs"; while [ ! -e "{folder}/go" ]; do sleep 0.02; done"""
@@ -205,13 +207,30 @@ def test_what_is_compiled_ahead_is_told_before_it_is_there(shop, action, is_all)
         [*COMMAND, action], env=environment(**shop.changes, HOME=str(shop.folder)),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
-        assert process.stderr.readline() == f"fzn-turbo: compile: cpu32, by {shop.changes['CXX']}\n"
+        first = process.stderr.readline()
+        assert first == f"fzn-turbo: compile: cpu32, by {shop.changes['CXX']}: {compilation.ONCE}\n"
         assert shop.library() == []
         shop.let_go()
         _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert re.search(r"compile: [\d.]+ s, cpu32,", errors)
     assert bool(re.search(r"compile: cpu64, by .*\n.*compile: [\d.]+ s, cpu64,", errors)) == is_all
+
+
+def test_the_log_of_a_first_run_names_what_is_compiled_in_the_background(tmp_path, monkeypatch, caplog):
+    """Where the engine that compiles in a third of the time is there, and the optimised one is not."""
+    for name in ("CXX", "TURBO_FZN_KERNEL_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TURBO_FZN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiler, "find_cpu_compiler", lambda: ["false"])
+    hasty = [*compiler._cpu_command(32, ()), *compiler.QUICK_FLAGS]
+    path = cache.find_folder() / compiler._name("cpu32", ".so", hasty)
+    path.write_bytes(b"compiled")
+    cache.seal(path)
+    with caplog.at_level("INFO", "turbo_fzn"):
+        assert compiler.soonest_cpu_library(32) == path
+    assert caplog.messages == [f"compile: cpu32, by false: {compilation.BESIDE}"]
+    wait_until(lambda: not list(path.parent.glob("*.lock")))
 
 
 @pytest.mark.covers("V5")

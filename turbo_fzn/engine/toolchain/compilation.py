@@ -39,6 +39,8 @@ log = logging.getLogger("turbo_fzn")
 
 LIBRARY, ELF = ".so", b"\x7fELF"  # the suffix of a CPU engine; the first bytes of any binary
 FAILED, NO_ROOM = 3, 4  # format: exit codes of the process, which prints the reason
+ONCE = "code of the solver for this machine, once; takes up to a minute"
+BESIDE = "the same, optimised, for later runs; in the background, nothing waits for it"
 PROGRAM = "import sys; sys.path[0] = sys.argv.pop(1); from turbo_fzn.engine.toolchain.compilation import main; main()"
 
 
@@ -89,9 +91,9 @@ def _awaiting(awaited: _Awaited) -> Iterator[None]:
         _awaited = None
 
 
-def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[str] | None:
+def begin(target: Path, source: Path, command: list[str], what: str = ONCE) -> subprocess.Popen[str] | None:
     """Starts the process, which the caller need not wait for; returns None if the file exists by now, or another
-    process compiles it. Raises EngineError, NoRoom."""
+    process compiles it. `what` is for the log. Raises EngineError, NoRoom."""
     try:
         lock = _take_lock(target)
     except OSError as error:
@@ -101,7 +103,7 @@ def begin(target: Path, source: Path, command: list[str]) -> subprocess.Popen[st
     process = None
     try:
         if cache.read(target) is None:
-            log.info("compile: %s, by %s", short_name(target), command[0])
+            log.info("compile: %s, by %s: %s", short_name(target), command[0], what)
             footprint.expect_helpers()
             process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, str(PACKAGE.parent), str(target), str(source), *command],

@@ -293,7 +293,7 @@ def _begin_beside(right: Path, command: list[str]) -> None:
     from turbo_fzn.engine.toolchain import compilation
 
     try:
-        compilation.begin(right, kernels_folder() / "solve.cpp", command)
+        compilation.begin(right, kernels_folder() / "solve.cpp", command, compilation.BESIDE)
     except EngineError as error:
         log.info("for later runs nothing is compiled: %s", error)
 
