@@ -59,7 +59,7 @@ provide = $(1) >/dev/null 2>&1 || { \
   if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
     echo "installing $(2)"; export DEBIAN_FRONTEND=noninteractive; \
     { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2); } >/dev/null; \
-  else echo "$(2) is missing. Type: sudo apt-get install $(2)" >&2; false; fi; }
+  else echo "$(2) is missing. Type: sudo apt-get install --no-install-recommends $(2)" >&2; false; fi; }
 
 .PHONY: all venv compiler demo test test-all test-slow test-gpu test-variants fuzz soak coverage mutate bench bench-anytime kinds journal \
         check check-kernels wheel cpmpy pycsp3 docker-check release-check docs look newest-minizinc spec install uninstall clean
@@ -71,12 +71,14 @@ venv: $(TESTED)
 
 $(VENV)/.ready: setup.py setup.cfg pyproject.toml
 	@$(call provide,$(PYTHON) -c 'import ensurepip; import venv',python3-venv)
+	@echo "setting up $(VENV): about half a minute"
 	@test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 # What the tests need, beyond what a run needs.
 $(VENV)/.tested: $(VENV)/.ready
+	@echo "adding what the tests need to $(VENV): about half a minute"
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 

@@ -35,6 +35,17 @@ def test_make_installs_what_the_goal_needs_and_no_more(tmp_path, goal):
     assert set(installed) == EXTRAS[goal] and len(installed) == len(EXTRAS[goal])
 
 
+def test_make_says_what_it_does_before_a_silent_half_minute(tmp_path):
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed (apt-get install make)")
+    venv = tmp_path / "venv"
+    command = ["make", "--dry-run", "--always-make", "test", f"VENV={venv}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("echo ") or "pip install" in line]
+    assert ["pip install" in line for line in lines] == [False, True, False, True]
+    assert all(str(venv) in line for line in lines)
+
+
 @pytest.fixture
 def fake_compiler(tmp_path) -> Path:
     """Makes an empty file at once."""
