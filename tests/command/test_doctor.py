@@ -306,6 +306,18 @@ def test_with_a_python_that_is_too_old(tmp_path):
     assert second == f"       mend it: python3.12 -m pip install {PACKAGE.parent}"
 
 
+def test_a_run_without_a_package_says_in_one_line_which_and_how_to_get_it(tmp_path):
+    """As where a source tree is run without being installed: `make VENV=none demo`."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules.update(numpy=None, highspy=None)\n")
+    (tmp_path / "model.fzn").write_text(doctor.SMALL_MODEL)
+    full = environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}")
+    command = [*COMMAND, str(tmp_path / "model.fzn")]
+    done = subprocess.run(command, env=full, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (1, "=====ERROR=====\n")
+    install_both = f"{sys.executable} -m pip install numpy highspy"
+    assert done.stderr == f"fzn-turbo: numpy, highspy cannot be found; to install: {install_both}\n"
+
+
 def test_packages_are_named_themselves_for_no_index_has_turbo_fzn():
     """What messages tell pip to install is what the extras of the metadata name."""
     settings = configparser.ConfigParser()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from turbo_fzn.base import progress
 from turbo_fzn.base.errors import InternalError, TurboError, one_line
+from turbo_fzn.base.resources import pip
 from turbo_fzn.process import streams
 from turbo_fzn.run.answer import styles
 from turbo_fzn.version import __version__
@@ -99,9 +100,22 @@ def explain(error: BaseException) -> str | None:
 
 
 def unexpected(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError) and (missing := without_packages(error)):
+        return missing
     log().info("an unexpected error", exc_info=error)
     text = one_line(" ".join(str(error).split()))
     return f"internal error: {type(error).__name__}: {text} (-v shows where)"
+
+
+def without_packages(error: ModuleNotFoundError) -> str:
+    """The message where the module belongs to a package that the solver needs, as in a source tree that is run without
+    being installed: names all packages that are missing. Empty for other modules."""
+    from turbo_fzn.command import doctor
+
+    if (error.name or "").partition(".")[0] not in doctor.NEEDED:
+        return ""
+    absent = doctor.missing(doctor.NEEDED + doctor.HELPFUL)
+    return f"{', '.join(absent)} cannot be found; to install: {pip('install', *absent)}" if absent else ""
 
 
 def complain(message: str, argv: Sequence[str], error: BaseException) -> int:
