@@ -243,7 +243,23 @@ def test_without_minizinc(whole, tmp_path):
     assert code == 1 and wrong(report) == {"MiniZinc"}
     code, report, last = run(MZN_SOLVER_PATH="", PATH=path)
     assert code == 0 and wrong(report) == {"MiniZinc"} and last.endswith("is wrong, none that was asked for")
-    assert report["MiniZinc"][2].endswith("apt-get install minizinc")
+    assert "apt-get install minizinc" in report["MiniZinc"][2]
+
+
+@pytest.mark.parametrize(
+    ("user", "tools", "told"),
+    [
+        (0, ("sudo",), "apt-get install g++"),
+        (1000, ("sudo",), "sudo apt-get install g++"),
+        (1000, (), "su -c 'apt-get install g++'"),
+    ],
+)
+def test_root_needs_no_sudo_and_who_has_none_is_told_su(tmp_path, monkeypatch, user, tools, told):
+    for name in (*tools, "apt-get"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert doctor.system_install("g++") == told
 
 
 def test_with_a_minizinc_that_is_too_old(tmp_path, monkeypatch):
@@ -281,6 +297,25 @@ def test_a_solver_that_minizinc_does_not_know_or_cannot_read_is_mended_the_same_
     assert "is stale" in finding.said and finding.mend.endswith(" --install-solver")
     install.install_solver()
     assert doctor.known_solver().state == doctor.OK
+
+
+@needs_minizinc
+def test_a_library_that_minizinc_refuses_is_no_stale_configuration(tmp_path, monkeypatch):
+    """And what MiniZinc says is told where the configuration is stale as well."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MZN_SOLVER_PATH", "")
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "redefinitions.mzn").write_text("predicate wrong(int: x) = x + 1;\n")
+    path = install.install_solver()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "mznlib": str(library)}))
+    finding = doctor.known_solver()
+    assert "is stale: it has another mznlib; a model is answered with" in finding.said and "type error" in finding.said
+    monkeypatch.setattr(install, "outdated_fields", lambda path: [])
+    finding = doctor.known_solver()
+    assert "type error" in finding.said and "stale" not in finding.said
+    shown = subprocess.run(finding.mend, shell=True, capture_output=True, text=True, timeout=PATIENCE)
+    assert "type error" in shown.stderr
 
 
 @needs_minizinc

@@ -309,18 +309,19 @@ def known_solver(fixes: bool = False) -> Finding:
     part, path = "MiniZinc's solver", install.known_to_minizinc()
     if path is None:
         return Finding(part, WRONG, "MiniZinc does not know turbo", command("--install-solver"))
-    usual = path.parent == Path.home() / ".minizinc" / "solvers"
-    mend = command("--install-solver", *([] if usual else [str(path.parent)]))
     if fixes and install.outdated_fields(path):
         install.install_solver(path.parent)
+    answer = output_of(["minizinc", "--solver", str(path), "-"], SMALL_MINIZINC)
+    refusal = "" if "x = 3;" in answer else f"a model is answered with {' '.join(answer.split())[:300] or 'nothing'}"
     stale = install.outdated_fields(path)
     if stale:
-        said = f"{path} is stale: it has another {', another '.join(stale)}"
+        usual = path.parent == Path.home() / ".minizinc" / "solvers"
+        mend = command("--install-solver", *([] if usual else [str(path.parent)]))
+        said = f"{path} is stale: it has another {', another '.join(stale)}{'; ' if refusal else ''}{refusal}"
         return Finding(part, WRONG, said, mend, "or fzn-turbo --doctor --fix")
-    answer = output_of(["minizinc", "--solver", str(path), "-"], SMALL_MINIZINC)
-    if "x = 3;" not in answer:
-        said = " ".join(answer.split())[:300] or "nothing"
-        return Finding(part, WRONG, f"{path}: a model is answered with {said}", mend)
+    if refusal:
+        mend = f"echo {shlex.quote(' '.join(SMALL_MINIZINC.split()))} | minizinc --solver {shlex.quote(str(path))} -"
+        return Finding(part, WRONG, f"{path}: {refusal}", mend, "shows all of it; written anew, the file is the same")
     return Finding(part, OK, f"solved a model as {path} says")
 
 
@@ -340,7 +341,10 @@ def system_install(name: str) -> str:
 
 
 def sudo(text: str) -> str:
-    return text if os.geteuid() == 0 else f"sudo {text}"
+    """The command as root, for this user: by su, which asks for the password of root, where there is no sudo."""
+    if os.geteuid() == 0:
+        return text
+    return f"sudo {text}" if shutil.which("sudo") else f"su -c {shlex.quote(text)}"
 
 
 def command(*words: str) -> str:
