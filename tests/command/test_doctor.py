@@ -342,7 +342,7 @@ def test_with_a_python_that_is_too_old(tmp_path):
 
 
 def test_a_run_without_a_package_says_in_one_line_which_and_how_to_get_it(tmp_path):
-    """As where a source tree is run without being installed: `make VENV=none demo`."""
+    """A source tree is run without being installed, as by `make VENV=none demo`."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules.update(numpy=None, highspy=None)\n")
     (tmp_path / "model.fzn").write_text(doctor.SMALL_MODEL)
     full = environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}")
