@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from turbo_fzn.tnf.arrays import distinct
 from turbo_fzn.tnf.language import TNF, Op, Strategy, ValueChoice, VarChoice
 from turbo_fzn.tnf.tuning import TUNING
 
@@ -28,7 +29,7 @@ def covering(tnf: TNF) -> Strategy | None:
     wanted = named & (tnf.lower < tnf.upper)
     rows = sorted(_Trees(tnf, wanted).rows())  # by their members: arrange.py mixes the model's order
     members = np.array([member for row, _ in rows for member in row], np.int32)
-    if len(np.unique(members)) < max(wanted.sum() * TUNING.row_share, 1):
+    if len(distinct(members)) < max(wanted.sum() * TUNING.row_share, 1):
         return None
     sizes, needs = np.array([len(row) for row, _ in rows]), np.array([need for _, need in rows])
     return Strategy(VarChoice.ROW, ValueChoice.MAX, members, rows=(sizes, needs), asked=False)
