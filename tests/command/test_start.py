@@ -52,13 +52,13 @@ main()
 """
 
 
-def imported(*arguments: str) -> set[str]:
+def imported(*arguments: str, model: str = "queens") -> set[str]:
     """The modules that a run on a small model has imported."""
     compile_kernels()
     cache = environment().get("TURBO_FZN_CACHE") or str(wanted_cache_folder())
     command = [sys.executable, "-X", "importtime", "-m", "turbo_fzn", "--arch", "cpu", *arguments]
     done = subprocess.run(
-        [*command, str(CORPUS / "queens.fzn")],
+        [*command, str(CORPUS / f"{model}.fzn")],
         env=environment(TURBO_FZN_CACHE=cache),  # named, so that nobody asks where it is
         capture_output=True,
         text=True,
@@ -68,8 +68,9 @@ def imported(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
-def test_a_plain_run_imports_what_it_needs_alone():
-    found = imported()
+@pytest.mark.parametrize("model", ["queens", "hundred_fowls"], ids=["annotated", "without an order of its own"])
+def test_a_plain_run_imports_what_it_needs_alone(model):
+    found = imported(model=model)
     assert "numpy" in found and "turbo_fzn.engine.cpu" in found
     assert not found & {*WANTED_BY, *NEVER}
 
