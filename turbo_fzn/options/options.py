@@ -174,8 +174,8 @@ OPTIONS = (
         more="For optimisation; `auto`: on a GPU, and with `-f`."),
     Row(("--learn",), "learn", "text:ROLES",
         "threads that learn from conflicts: auto, off, or a list of their roles, as in prover,finder", "string",
-        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; only CPU threads learn. "
-             "docs/design/learning.md explains them. With `auto` "
+        more="The roles are `prover`, `finder`, `follower`, `soloist` and `cores`; "
+             "only CPU threads learn (docs/design/learning.md). With `auto` "
              "threads learn in free search, and when a model with an annotation is optimised. A role may name sets of "
              "variables to branch on first, in equal shares of its time, as in `finder:all+labelled`; the sets are "
              "`all`, `truths`, `unlinked` and `labelled`."),
@@ -185,7 +185,7 @@ OPTIONS = (
     Row(("--without",), "without", "text:LIST",
         "methods that free search does not use, comma-separated, as in window,probe (default: none)", "string",
         more="The methods are `tree`, `random`, `window`, `graph`, `objective`, `stated`, `repair`, "
-             "`weighted`, `annotated`, `probe`, and the roles of `--learn`; docs/design/search.md explains them."),
+             "`weighted`, `annotated`, `probe`, and the roles of `--learn` (docs/design/search.md)."),
     Row(("--restart",), "restart", "choice:auto:none:constant:linear:luby:geometric",
         "sequence of restarts (default: the model's beside relax_and_reconstruct, else our own)",
         "opt:auto:none:constant:linear:luby:geometric"),
