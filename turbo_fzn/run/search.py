@@ -360,8 +360,10 @@ class Search:
         self.finders[found.finder] += 1
         self.live.note(found)
         so_far = None
+        if not self.all_are_optimal:
+            self.last = found
         if self.prepared.tnf.sense and not self.all_are_optimal:
-            self.last, self.best = found, found.objective
+            self.best = found.objective
             self.shape["bestTime"] = time.monotonic() - self.start
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
