@@ -23,7 +23,7 @@ from support.command import COMMAND, environment, finish, golomb, run, start, wa
 from support.corpus import EXPECTED, has_floats, text_of
 from support.naive import solutions
 from support.places import CORPUS
-from support.proofs import consistent_models, optimum, prove
+from support.proofs import consistent_models, logged_engine, optimum, prove
 from turbo_fzn import Model, solve_text
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.cpu import CpuEngine
@@ -160,8 +160,7 @@ def test_random_models_are_proved():
 
 @pytest.mark.slow
 def test_random_models_are_proved_where_other_blocks_find_the_solutions():
-    """Restarts of so small models are complete, and prove bounds before the learner does; yet nothing ends the search
-    but what it has logged."""
+    """What they find is a step of the proof, also where it is the optimum."""
     random, by_others = Random(43), 0
     for number, tnf in consistent_models(N_TEAMS):
         one = prove(tnf, random.choice(ROLES), random.choice((0, 1, 2)), blocks=random.choice((2, 3, 4)))
@@ -172,6 +171,28 @@ def test_random_models_are_proved_where_other_blocks_find_the_solutions():
             best = optimum(tnf)
             assert best == one.found and is_true(tnf, best, verdict), number
     assert by_others > 20, by_others
+
+
+@pytest.mark.slow
+def test_only_the_learner_that_logs_ends_the_search():
+    """Restarts of so small models are complete: hundreds of them prove the optimum before the learner begins, and do
+    not say so."""
+    proved_late = 0
+    for tnf in [tnf for _, tnf in consistent_models(N_TEAMS) if tnf.sense]:
+        engine = logged_engine(tnf, "prover", blocks=3)
+        *others, learner = engine.threads
+        for thread in others:
+            thread.start()
+        while engine.methods()[:, 0].sum() < 300 and engine.running:
+            engine.poll()
+        assert engine.bound == engine.layout.root_bound(), "which may be met"
+        proved_late += engine.running
+        learner.start()
+        while engine.running:
+            engine.poll()
+        assert engine.complete
+        engine.close()
+    assert proved_late > 5, proved_late
 
 
 @pytest.mark.slow
@@ -189,7 +210,7 @@ def test_a_learner_that_logs_hears_nothing_but_solutions():
         roots = Roots(np.stack((better.min(0), -better.max(0)), 1).reshape(-1), objectives[known])
         found = Found(tnf.sense * objectives[known], 0, "told", np.array(values[known]))
 
-        def tell(engine: CpuEngine, found=found, roots=roots, bound=objectives[0] - 1) -> Found:
+        def tell(engine: CpuEngine, found=found, roots=roots, bound=objectives[0]) -> Found:
             engine.adopt(found)
             engine.tighten(roots)
             engine.raise_bound(bound)
@@ -197,9 +218,9 @@ def test_a_learner_that_logs_hears_nothing_but_solutions():
 
         one = prove(tnf, random.choice(ROLES), tell=tell)
         verdict = check(one.model.splitlines(), one.proof.splitlines())
-        assert verdict.conclusion == "BOUNDS" and is_true(tnf, tnf.sense * objectives[0], verdict), number
-        assert verdict.lower == verdict.upper is not None
-        told += 1
+        assert verdict.conclusion in ("BOUNDS", "NONE"), number  # it may leave, as the bound ends the search
+        assert is_true(tnf, tnf.sense * objectives[0], verdict), number
+        told += verdict.lower == verdict.upper is not None
     assert told > N_TEAMS / 10
 
 
@@ -221,7 +242,7 @@ def test_a_solution_that_ends_the_search_before_it_is_logged_is_a_step_behind_th
         assert verdict.conclusion == conclusion in (whole.conclusion, "NONE"), number
         assert is_true(tnf, whole.found, verdict), number
         counts[conclusion] += 1
-    assert min(counts[one] for one in ("SAT", "BOUNDS", "NONE")) > 10, counts
+    assert min(counts[one] for one in ("SAT", "BOUNDS", "NONE")) > 3, counts
 
 
 def shortened(learned: Log, words: int) -> Log:

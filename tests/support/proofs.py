@@ -110,6 +110,21 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
+def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0) -> CpuEngine:
+    """An engine whose last block learns, and logs that; the others look for solutions."""
+    settings = Settings(
+        blocks=blocks,
+        lns_percent=100 * (blocks > 1),
+        methods=frozenset(METHODS) - {"tree"} if blocks > 1 else frozenset(METHODS),
+        proof=2**40,
+        roles=(role,),
+        decides=(("all", "truths"),),
+        learn_bytes=2**24,
+        seed=seed,
+    )
+    return CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
+
+
 def prove(
     tnf: TNF,
     role: str = "soloist",
@@ -121,17 +136,7 @@ def prove(
 ) -> Proved:
     """Has a learner solve the model, with other blocks that search neighbourhoods, damages its log, and writes its
     proof. `tell` tells the engine something before it starts, and returns the solution that it has told."""
-    settings = Settings(
-        blocks=blocks,
-        lns_percent=100 * (blocks > 1),
-        methods=frozenset(METHODS) - {"tree"} if blocks > 1 else frozenset(METHODS),
-        proof=2**40,
-        roles=(role,),
-        decides=(("all", "truths"),),
-        learn_bytes=2**24,
-        seed=seed,
-    )
-    engine = CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
+    engine = logged_engine(tnf, role, blocks, seed)
     encoding, last = Encoding(tnf), tell(engine)
     engine.start()
     while True:

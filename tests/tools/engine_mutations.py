@@ -84,7 +84,7 @@ CLAIMS = [
     Mutation("learners", "bounds that are none are explained", "learner.h", "run_learner",
              "bool finite = !has_infinite_bound(p);", "bool finite = true;", "test_learning.py -k claims_nothing"),
     Mutation("proofs", "what a restart proves ends the search", "task.h", "raise_bound",
-             "if (is_logging() && !is_learner(b.problem, b.index)) return;", "", "test_proofs.py -k other_blocks"),
+             "if (is_logging() && !is_learner(b.problem, b.index)) return;", "", "test_proofs.py -k only_the_learner"),
     Mutation("proofs", "a learner that logs takes bounds of others", "learner.h", "tighten_objective",
              "if (!IS_LOGGED && !trail(l).exhausted)", "if (!trail(l).exhausted)", "test_proofs.py -k hears"),
     Mutation("proofs", "a learner that logs hears what others learn", "learner.h", "tend_root",
