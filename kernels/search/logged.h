@@ -1,5 +1,4 @@
-// The log of a learner's conclusions, where one is kept (learn/state/log.h): builds for proofs have one learner that
-// logs. What other blocks prove has no derivation there, so until the log is given up the learner alone may conclude.
+// The log of a learner (learn/state/log.h). What other blocks prove has no derivation there, so it alone may conclude.
 #pragma once
 
 #include "../core/abi.h"
@@ -8,7 +7,7 @@
 #ifdef PROOF
 
 static ProofLog* proof_log;
-#define IS_LOGGED true  // so that a learner has only rows of three variables, and hears nothing but solutions
+#define IS_LOGGED true  // so that a learner has only rows of three variables, and takes only solutions from others
 
 static bool is_logging() { return proof_log && !global_load(&proof_log->stopped); }
 

@@ -1,4 +1,5 @@
-"""Proofs of small models that Python's `proof=` writes, by one to four threads: the checker accepts them, and what they prove is true.
+"""Proofs of small models that Python's `proof=` writes, by one to four threads: the checker accepts them,
+and what they prove is true.
 
 A run leaves both files, or neither and the reason in its log. What the files prove of the model is what enumeration
 says; so is the answer, which is judged as that of any run (judge.py).

@@ -61,7 +61,7 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= TUNING.checked else None
 
     def _exports(self) -> np.ndarray:
-        """The exported variables: all if solutions are checked, are boxes, are steps of a proof, or improve an objective
+        """The exported variables: all if solutions are checked, are boxes or steps of a proof, or improve an objective
         (engines exchange them); else the variables of the output."""
         tnf = self.prepared.tnf
         if self.checker is not None or self.is_proved or tnf.sense or tnf.floats is not None:
