@@ -34,6 +34,7 @@ static bool learn_block(Block& b) {
   char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // it touches only the part that it needs
   bool done = memory && run_learner(b, memory);
   if (done) report_block(b);
+  else abandon_log();
   free(memory);
   return done;
 }

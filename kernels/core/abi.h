@@ -169,7 +169,7 @@ struct ProofLog {
   i64 capacity;  // a power of two
   i64 written, taken;
   i64 clauses;   // the number of clauses that have been named
-  i32 stopped;   // set by the host: nothing more is wanted
+  i32 stopped;   // nothing more is wanted; set by the host, or where the learner gives up
 };
 
 // `var` is restricted to lower..upper.

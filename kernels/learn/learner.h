@@ -106,27 +106,57 @@ DEVICE bool clear_learner(Learner& l) {
   return state_clauses(l);
 }
 
-// Level 0: requires an objective better than the incumbent's, and takes the bound that others have proved.
-DEVICE void tighten_objective(Learner& l) {
-  const Problem* p = problem(l);
-  if (p->sense == 0) return;
-  i64 cut = restarts(l).cut = global_load(&p->common->best);
-  if (cut != NO_INCUMBENT) set_root(l, cut_side(p), (value_t)1 - cut);
-  if (!trail(l).exhausted) set_root(l, goal_side(p), (value_t)proved_bound(p->common));
-}
-
-// Copies the incumbent's values, if there are new ones and no block is writing them.
-DEVICE void read_incumbent(Learner& l) {
+// Copies the incumbent's values, if there are new ones and no block is writing them. Returns whether they are those of
+// one solution.
+DEVICE bool read_incumbent(Learner& l) {
   const Problem* p = problem(l);
   i64 version = global_load(&p->islands[0].version);
   Guidance& s = guidance(l);
-  if (version <= 1 || version & 1 || version == s.best_version) return;
+  if (version <= 1 || version & 1 || version == s.best_version) return false;
   fence();
   const bound_t* values = island_values(p, 0);
   for (i32 v = 0; v < p->n_vars; ++v) s.best[v] = global_load(&values[v]);
   fence();
-  if (global_load(&p->islands[0].version) == version) s.best_version = version;
+  bool whole = global_load(&p->islands[0].version) == version;
+  if (whole) s.best_version = version;
   s.has_best = true;  // even a mixture of two incumbents is a hint
+  return whole;
+}
+
+#ifdef PROOF
+// Logs the solution in guidance(l).best, if it is better than the last one in the log, and requires better ones from
+// now on.
+static void log_best(Learner& l) {
+  const Problem* p = problem(l);
+  if (p->sense != 0) {
+    i64 value = (i64)p->sense * guidance(l).best[p->objective];
+    if (value >= restarts(l).cut) return;
+    restarts(l).cut = value;
+  }
+  log_solution(l, guidance(l).best);
+}
+#else
+DEVICE void log_best(Learner&) {}
+#endif
+
+// The value of sense * objective that solutions have to beat: the incumbent's. Where a learner logs, that of the last
+// solution in its log, to which the incumbent of others is added first.
+DEVICE i64 value_to_beat(Learner& l) {
+#ifdef PROOF
+  if (read_incumbent(l)) log_best(l);
+  return restarts(l).cut;
+#else
+  return global_load(&problem(l)->common->best);
+#endif
+}
+
+// Level 0: requires an objective better than the incumbent's, and takes the bound that others have proved.
+DEVICE void tighten_objective(Learner& l) {
+  const Problem* p = problem(l);
+  if (p->sense == 0) return;
+  i64 cut = restarts(l).cut = value_to_beat(l);
+  if (cut != NO_INCUMBENT) set_root(l, cut_side(p), (value_t)1 - cut);
+  if (!IS_LOGGED && !trail(l).exhausted) set_root(l, goal_side(p), (value_t)proved_bound(p->common));
 }
 
 // Level 0, at its fixpoint: publishes the bound of the objective. No solution better than the incumbent was cut off, so
@@ -157,9 +187,9 @@ DEVICE void tend_root(Learner& l) {
     if (n_units < 0) trail(l).exhausted = true;
     for (i32 i = 0; i < n_units; ++i) set_root(l, units[i].side, units[i].k);
   }
-  if (!trail(l).exhausted) hear_others(l);
+  if (!IS_LOGGED && !trail(l).exhausted) hear_others(l);
   if (!trail(l).exhausted) tighten_objective(l);
-  if (!trail(l).exhausted) hear_rows(l);
+  if (!IS_LOGGED && !trail(l).exhausted) hear_rows(l);
   tell_use(l);
   read_incumbent(l);
 }
@@ -223,7 +253,7 @@ DEVICE bool tell_solution(Learner& l) {
   for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = value_of(b, v);
   for (i32 v = 0; v < problem(l)->n_store_vars; ++v) b.upper[v] = b.lower[v];
   s.has_best = true;
-  log_solution(l, s.best);
+  log_best(l);
   statistics(b).propagations = progress(l).runs;
   publish_solution(b);
   if (problem(l)->sense == 0) return false;

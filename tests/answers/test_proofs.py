@@ -10,18 +10,23 @@ import re
 import signal
 import subprocess
 from array import array
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from lab.bench.proofs import COLUMNS, measure
 from support.command import COMMAND, environment, finish, golomb, run, start, wait_until, write
 from support.corpus import EXPECTED, has_floats, text_of
+from support.naive import solutions
 from support.places import CORPUS
-from support.proofs import consistent_models, optimum, prove
+from support.proofs import consistent_models, logged_engine, optimum, prove
 from turbo_fzn import Model, solve_text
+from turbo_fzn.engine.contract import Found, Roots
+from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.logged import WORD, Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log, writer
@@ -34,7 +39,7 @@ from turbo_fzn.tnf.language import TNF
 
 REFUSED = {"wide"}  # a remainder of numbers up to a million
 NAMES = [Path(entry["model"]).stem for entry in EXPECTED if not has_floats(text_of(entry))]
-N_RANDOM, N_DAMAGED = 1000, 300
+N_RANDOM, N_DAMAGED, N_TEAMS = 1000, 300, 500
 ROLES = ("soloist", "prover", "finder")
 
 
@@ -151,6 +156,121 @@ def test_random_models_are_proved():
             best = optimum(tnf)
             assert best == one.found and is_true(tnf, best, verdict), number
     assert proved > N_RANDOM / 2
+
+
+@pytest.mark.slow
+def test_random_models_are_proved_where_other_blocks_find_the_solutions():
+    """What they find is a step of the proof, also where it is the optimum."""
+    random, by_others = Random(43), 0
+    for number, tnf in consistent_models(N_TEAMS):
+        one = prove(tnf, random.choice(ROLES), random.choice((0, 1, 2)), blocks=random.choice((2, 3, 4)))
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        assert verdict.conclusion == one.conclusion != "NONE", number
+        by_others += one.method not in ("", *ROLES)
+        if number % 4 == 0:
+            best = optimum(tnf)
+            assert best == one.found and is_true(tnf, best, verdict), number
+    assert by_others > 20, by_others
+
+
+@pytest.mark.slow
+def test_only_the_learner_that_logs_ends_the_search():
+    """Restarts of so small models are complete: hundreds of them prove the optimum before the learner begins, and do
+    not say so."""
+    proved_late = 0
+    for tnf in [tnf for _, tnf in consistent_models(N_TEAMS) if tnf.sense]:
+        engine = logged_engine(tnf, "prover", blocks=3)
+        *others, learner = engine.threads
+        for thread in others:
+            thread.start()
+        while engine.methods()[:, 0].sum() < 300 and engine.running:
+            engine.poll()
+        assert engine.bound == engine.layout.root_bound(), "which may be met"
+        proved_late += engine.running
+        learner.start()
+        while engine.running:
+            engine.poll()
+        assert engine.complete
+        engine.close()
+    assert proved_late > 5, proved_late
+
+
+@pytest.mark.slow
+def test_a_learner_that_logs_takes_nothing_but_solutions_of_others():
+    """A solution, from which the rest follows, is a step of its proof. Bounds of all solutions that are better have
+    none, so it has to find out by itself."""
+    random, told = Random(44), 0
+    for number, tnf in consistent_models(N_TEAMS):
+        values = sorted(solutions(tnf), key=lambda one: tnf.sense * one[tnf.objective]) if tnf.sense else []
+        objectives = [tnf.sense * one[tnf.objective] for one in values]
+        if not values or objectives[0] == objectives[-1]:
+            continue
+        known = random.choice([place for place, value in enumerate(objectives) if value > objectives[0]])
+        better = np.array([one for one, value in zip(values, objectives) if value < objectives[known]])
+        roots = Roots(np.stack((better.min(0), -better.max(0)), 1).reshape(-1), objectives[known])
+        found = Found(tnf.sense * objectives[known], 0, "told", np.array(values[known]))
+
+        def tell(engine: CpuEngine, found=found, roots=roots, bound=objectives[0]) -> Found:
+            engine.adopt(found)
+            engine.tighten(roots)
+            engine.raise_bound(bound)
+            return found
+
+        one = prove(tnf, random.choice(ROLES), tell=tell)
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        assert verdict.conclusion in ("BOUNDS", "NONE"), number  # it may leave, as the bound ends the search
+        assert is_true(tnf, tnf.sense * objectives[0], verdict), number
+        told += verdict.lower == verdict.upper is not None
+    assert told > N_TEAMS / 10
+
+
+@pytest.mark.slow
+def test_a_solution_that_ends_the_search_before_it_is_logged_is_a_step_behind_the_log():
+    """The log up to any record, and the best solution, as where another block has found it: the optimum is proved where
+    the bounds until then are as good, and nothing is where they are not."""
+    random, counts = Random(45), Counter[str]()
+    for number, tnf in consistent_models(N_TEAMS):
+        logs: list[Log] = []
+        whole = prove(tnf, damage=logs.append)
+        events = list(log.events(logs[0]))
+        solutions_logged = [words[log.HEAD :] for _, words in events if words[1] == log.SOLUTION]
+        if not solutions_logged:
+            continue
+        short, text = shortened(logs[0], random.choice(events)[0]), StringIO()
+        conclusion = writer.write_proof(Encoding(tnf), short, text, Interrupt(), solutions_logged[-1])
+        verdict = check(whole.model.splitlines(), text.getvalue().splitlines())
+        assert verdict.conclusion == conclusion in (whole.conclusion, "NONE"), number
+        assert is_true(tnf, whole.found, verdict), number
+        counts[conclusion] += 1
+    assert min(counts[one] for one in ("SAT", "BOUNDS", "NONE")) > 3, counts
+
+
+def shortened(learned: Log, words: int) -> Log:
+    """The first words of a log."""
+    short = Log(1, 2**20)
+    short.file.write(array("q", learned.words(0, words)).tobytes())
+    short.file.flush()
+    short.n_bytes = words * WORD
+    return short
+
+
+@pytest.mark.slow
+def test_an_answer_that_the_log_contradicts_has_no_proof():
+    """One that is better than the proved bound, and one that is worse than what was logged."""
+    refused = 0
+    for _, tnf in consistent_models(200):
+        logs: list[Log] = []
+        is_bounded = prove(tnf, damage=logs.append).conclusion == "BOUNDS"
+        if not is_bounded or tnf.lower[tnf.objective] == tnf.upper[tnf.objective]:
+            continue
+        best = optimum(tnf)
+        for value in (best - 1, best + 1) if best is not None else (0,):
+            answer = [0] * tnf.n_vars
+            answer[tnf.objective] = value
+            with pytest.raises(NotJustified, match="not the answer"):
+                writer.write_proof(Encoding(tnf), logs[0], StringIO(), Interrupt(), answer)
+            refused += 1
+    assert refused > 20
 
 
 class Counting(Interrupt):

@@ -1,4 +1,5 @@
-"""Proofs of small models that Python's `proof=` writes: the checker accepts them, and what they prove is true.
+"""Proofs of small models that Python's `proof=` writes, by one to four threads: the checker accepts them,
+and what they prove is true.
 
 A run leaves both files, or neither and the reason in its log. What the files prove of the model is what enumeration
 says; so is the answer, which is judged as that of any run (judge.py).
@@ -38,9 +39,11 @@ class Proved:
 
 
 def draw_proof_way(random: Random) -> Way:
-    """One that a proof can be written in: one solution is enough, and a thread can learn."""
-    learn = random.choice(("auto", *TEAMS))
-    return replace(draw_way(random), learn=learn, n_solutions=1, n_optimal=None, team="", by_text=True)
+    """One that a proof can be written in: one solution is enough, and a thread can learn, to which others may bring
+    solutions."""
+    learn, blocks = random.choice(("auto", *TEAMS)), random.randint(1, 4)
+    way = replace(draw_way(random), learn=learn, blocks=blocks)
+    return replace(way, n_solutions=1, n_optimal=None, team="", by_text=True)
 
 
 def solve_with_proof(text: str, way: Way, name: str = NAMES[0]) -> Proved:

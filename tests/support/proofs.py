@@ -13,6 +13,8 @@ import numpy as np
 from support.naive import solutions
 from support.operators import apply_operator
 from turbo_fzn.engine import root
+from turbo_fzn.engine.abi.abi import METHODS
+from turbo_fzn.engine.contract import Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.logged import Log
@@ -25,12 +27,14 @@ OPERATORS = (ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT)
 
 
 class Proved(NamedTuple):
-    """The texts of model and proof, the conclusion, and the best objective that was found (None: no solution)."""
+    """The texts of model and proof, the conclusion, the best objective that was found (None: no solution), and the
+    method that found it."""
 
     model: str
     proof: str
     conclusion: str
     found: int | None
+    method: str
 
 
 class _Drawn:
@@ -106,22 +110,41 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
+def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0) -> CpuEngine:
+    """An engine whose last block learns, and logs that; the others look for solutions."""
+    settings = Settings(
+        blocks=blocks,
+        lns_percent=100 * (blocks > 1),
+        methods=frozenset(METHODS) - {"tree"} if blocks > 1 else frozenset(METHODS),
+        proof=2**40,
+        roles=(role,),
+        decides=(("all", "truths"),),
+        learn_bytes=2**24,
+        seed=seed,
+    )
+    return CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
+
+
 def prove(
     tnf: TNF,
     role: str = "soloist",
     seed: int = 0,
     interrupt: Interrupt | None = None,
     damage: Callable[[Log], None] = lambda log: None,
+    blocks: int = 1,
+    tell: Callable[[CpuEngine], Found | None] = lambda engine: None,
 ) -> Proved:
-    """Has a learner solve the model, damages its log, and writes its proof."""
-    settings = Settings(proof=2**40, roles=(role,), decides=(("all", "truths"),), learn_bytes=2**24, seed=seed)
-    engine = CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
-    encoding, found = Encoding(tnf), None
+    """Has a learner solve the model, with other blocks that search neighbourhoods, damages its log, and writes its
+    proof. `tell` tells the engine something before it starts, and returns the solution that it has told."""
+    engine = logged_engine(tnf, role, blocks, seed)
+    encoding, last = Encoding(tnf), tell(engine)
     engine.start()
     while True:
         running = engine.running
         for one in engine.poll():
-            found = one.objective if tnf.sense else 0
+            last = one if last is None or tnf.sense * one.objective < tnf.sense * last.objective else last
+        if last is not None and tnf.sense == 0:
+            engine.stop()
         if not running:
             break
         time.sleep(0.0005)
@@ -130,8 +153,10 @@ def prove(
     write_model(encoding, model)
     assert engine.log is not None
     damage(engine.log)
-    conclusion = write_proof(encoding, engine.log, proof, Interrupt() if interrupt is None else interrupt)
-    return Proved(model.getvalue(), proof.getvalue(), conclusion, found)
+    answer = None if last is None else last.values.tolist()
+    conclusion = write_proof(encoding, engine.log, proof, Interrupt() if interrupt is None else interrupt, answer)
+    found = None if last is None else last.objective if tnf.sense else 0
+    return Proved(model.getvalue(), proof.getvalue(), conclusion, found, last.method if last else "")
 
 
 def optimum(tnf: TNF) -> int | None:

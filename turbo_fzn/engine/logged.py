@@ -73,6 +73,11 @@ class Log:
         except OSError as error:  # the last records did not fit on the disk
             self.failure = error
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the learner has given up, so that the log has no end."""
+        return bool(self.shared.stopped) and not self.over and self.failure is None
+
     def words(self, first: int, last: int) -> list[int]:
         """The words of the records between two places of the file; fewer where it ends."""
         read = array("q")

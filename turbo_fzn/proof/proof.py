@@ -43,11 +43,11 @@ class Proof:
         except OSError as error:
             raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
 
-    def write(self, learned: Log, interrupt: Interrupt) -> None:
-        """Writes the proof of the log, unless there is a stop; logs why it is missing. Without a proof, no file is
-        left."""
+    def write(self, learned: Log, interrupt: Interrupt, answer: list[int] | None = None) -> None:
+        """Writes the proof of the log and of the last solution that was printed, unless there is a stop; logs why it is
+        missing. Without a proof, no file is left."""
         try:
-            why = self._write(learned, interrupt)
+            why = self._write(learned, interrupt, answer)
         except BaseException:
             self.discard()
             raise
@@ -55,7 +55,7 @@ class Proof:
             self.discard()
             self.say(f"no proof is written: {why}")
 
-    def _write(self, learned: Log, interrupt: Interrupt) -> str | None:
+    def _write(self, learned: Log, interrupt: Interrupt, answer: list[int] | None) -> str | None:
         """Writes the proof. Returns None, or the reason why there is no proof."""
         start = time.monotonic()
         learned.finish()
@@ -63,7 +63,7 @@ class Proof:
             return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
         try:
             with open_for_writing(self.path) as file:
-                conclusion = write_proof(self.encoding, learned, file, interrupt)
+                conclusion = write_proof(self.encoding, learned, file, interrupt, answer)
         except Interrupted:
             return "the run has been stopped before that"
         except NotJustified as gap:
@@ -71,6 +71,8 @@ class Proof:
             return None
         except OSError as error:
             return f"its file cannot be written: {error.strerror or error}"
+        if conclusion == "NONE" and learned.is_abandoned:
+            return "the learner whose conclusions are logged had too little memory"
         if conclusion == "NONE":
             self.say("the search has not ended, so the proof has no conclusion")
         log.info("proof: %.2f s, %s, log of %.1f MB", time.monotonic() - start, conclusion, learned.n_bytes / 1e6)

@@ -26,9 +26,9 @@ from turbo_fzn.proof.tuning import TUNING
 class Trimmer:
     """Reads the log, and keeps what its end needs. `refuted`: the last event is the refutation."""
 
-    def __init__(self, encoding: Encoding, learned: Log, interrupt: Interrupt):
-        """Raises Interrupted."""
-        self.encoding, self.learned, self.interrupt = encoding, learned, interrupt
+    def __init__(self, encoding: Encoding, learned: Log, interrupt: Interrupt, answer: list[int] | None = None):
+        """`answer`: the values of the last solution that was printed, which the log may lack. Raises Interrupted."""
+        self.encoding, self.learned, self.interrupt, self.answer = encoding, learned, interrupt, answer
         self.places, self.ends = array("q"), array("q")  # of each event in the log
         self.behind: dict[int, list[int]] = {}  # the events that the log does not have
         self.clauses = array("q", (-1,))  # the event of each name
@@ -59,6 +59,8 @@ class Trimmer:
             self.ends.append(place + len(words))
             if self._note(words, len(self.places) - 1):
                 return True
+        if self.answer is not None and self._is_news(self.answer):  # another block found it, and that ended the search
+            self._note(self._append([log.SOLUTION, *self.answer]), len(self.places) - 1)
         if not self.encoding.optimises or not self.solutions:
             return False
         tnf = self.encoding.tnf  # perhaps the bound that was proved has ended the search
@@ -68,8 +70,9 @@ class Trimmer:
     def _append(self, words: list[int]) -> list[int]:
         """Adds an event behind the log, of this kind and these words. Returns it."""
         self.behind[len(self.places)] = record = [len(words) + 1, *words]
-        self.places.append(self.ends[-1])
-        self.ends.append(self.ends[-1])
+        place = self.ends[-1] if self.ends else 0
+        self.places.append(place)
+        self.ends.append(place)
         return record
 
     def event(self, number: int) -> list[int]:
@@ -78,9 +81,17 @@ class Trimmer:
             return self.behind[number]
         return self.learned.words(self.places[number], self.ends[number])
 
-    def best(self) -> int:
+    def value(self, values: list[int]) -> int:
+        """What is minimised, in a solution; 0 without an objective."""
         tnf = self.encoding.tnf
-        return tnf.sense * self.event(self.solutions[-1])[log.HEAD + tnf.objective]
+        return tnf.sense * values[tnf.objective] if tnf.sense else 0
+
+    def best(self) -> int:
+        return self.value(self.event(self.solutions[-1])[log.HEAD :])
+
+    def _is_news(self, answer: list[int]) -> bool:
+        """Whether this solution is better than those of the log."""
+        return not self.solutions or self.value(answer) < self.best()
 
     def _note(self, words: list[int], number: int) -> bool:
         """Records the event for later events. Returns whether it is the refutation."""
@@ -105,7 +116,9 @@ class Trimmer:
 
     def trim(self) -> list[tuple[int, array[int]]]:
         """The events that the refutation needs, in order, with the hints for their clauses (conflict.py). Raises
-        Interrupted, and NotJustified where it cannot be explained."""
+        Interrupted, and NotJustified where it cannot be explained, or is about another solution than the answer."""
+        if self.answer is not None and not (self.solutions and self.best() == self.value(self.answer)):
+            raise NotJustified("what the log proves is not the answer")
         last = len(self.places) - 1
         conflict = Conflict(self)
         if self.solutions:

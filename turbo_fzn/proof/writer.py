@@ -181,18 +181,23 @@ class Writer:
             self.write(f"del id {' '.join(map(str, own))}\n")
 
 
-def write_proof(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
-    """Writes the proof of a log. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and
-    NotJustified for a log that cannot be explained."""
+def write_proof(
+    encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt, answer: list[int] | None = None
+) -> str:
+    """Writes the proof of a log and of the last solution that was printed, if it is known. Returns the conclusion;
+    "NONE" if the log has no end. Raises Interrupted, and NotJustified for a log that cannot be explained, or does not
+    prove the answer."""
     try:
-        return _write_steps(encoding, learned, file, interrupt)
+        return _write_steps(encoding, learned, file, interrupt, answer)
     except LookupError:
         raise NotJustified("the log names a side, row or clause that does not exist") from None
 
 
-def _write_steps(encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt) -> str:
+def _write_steps(
+    encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt, answer: list[int] | None
+) -> str:
     file.write(f"{HEADER}\nf {encoding.count}\n")
-    trimmer, writer = Trimmer(encoding, learned, interrupt), Writer(encoding, file.write)
+    trimmer, writer = Trimmer(encoding, learned, interrupt, answer), Writer(encoding, file.write)
     any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
     for number, hints in interrupt.between(kept):

@@ -133,7 +133,7 @@ class Run:
         """Writes the proof of a search that has finished, or warns why there is none. A search that was abandoned
         leaves no file of a proof."""
         if self.is_finished and self.search is not None:
-            self.proving.end(self.search.engine, self.interrupt)
+            self.proving.end(self.search.engine, self.search.last, self.interrupt)
         else:
             self.proving.discard()
 

@@ -37,6 +37,7 @@ class Judge:
     def __init__(self, prepared: Prepared, options: Options):
         self.prepared = prepared
         self.checker = self._checker(options)
+        self.is_proved = options.proof is not None
         self.is_ready = False  # whether the checker has its tables
         self.exports = self._exports()
         self.floats = prepared.tnf.floats is not None
@@ -60,10 +61,10 @@ class Judge:
         return checker if options.check == "always" or checker.cost <= TUNING.checked else None
 
     def _exports(self) -> np.ndarray:
-        """The exported variables: all if solutions are checked, are boxes, or improve an objective (engines exchange
-        them); else the variables of the output."""
+        """The exported variables: all if solutions are checked, are boxes or steps of a proof, or improve an objective
+        (engines exchange them); else the variables of the output."""
         tnf = self.prepared.tnf
-        if self.checker is not None or tnf.sense or tnf.floats is not None:
+        if self.checker is not None or self.is_proved or tnf.sense or tnf.floats is not None:
             return np.arange(tnf.n_vars, dtype=np.int32)
         needed = [item.variables for item in tnf.outputs] or [np.empty(0, np.int32)]
         return distinct(np.concatenate(needed)).astype(np.int32)

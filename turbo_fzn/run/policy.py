@@ -22,7 +22,7 @@ on the model and the machine:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from turbo_fzn.base.errors import UsageError
@@ -211,7 +211,8 @@ def _learners_alone(case: _Case, way: _Way) -> Decision:
 
 def _logged(case: _Case) -> Decision:
     """The decision for a search whose conclusions are logged: one learning thread of the CPU: the first role that
-    --learn names, or else a follower of the annotation, or a soloist. Raises UsageError if no thread can learn."""
+    --learn names, or else a follower of the annotation, or a soloist. All other threads only look for solutions. Raises
+    UsageError if no thread can learn."""
     options = case.options
     if case.machine.is_rank or options.cp_profiler or options.variant:
         raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
@@ -222,7 +223,13 @@ def _logged(case: _Case) -> Decision:
                          "variables, one solution must be enough, and --learn must not be off")  # fmt: skip
     follows = case.tnf.annotated and not options.free_search
     own = named_learners(options)[:1] or (Learner("follower" if follows else "soloist"),)
-    return _alike(case, CPU, 1, own, None, "one learner, whose conclusions are logged")
+    way = _way(case, options.blocks or options.threads)
+    decision = _alike(case, CPU, 1, own, None, "one learner, whose conclusions are logged")
+    if way.threads == 1 or options.lns == "off":
+        return decision
+    methods = decision.methods - {"tree"}
+    reason = f"{decision.reason}; the others look for solutions"
+    return replace(decision, threads=way.threads, methods=methods, cpu_lns_percent=100, repeatable=False, reason=reason)
 
 
 def _alike(

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from turbo_fzn.engine.contract import Engine
+from turbo_fzn.engine.contract import Engine, Found
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
@@ -39,13 +39,14 @@ class Proving:
 
             self.proof = Proof(tnf, self.path)
 
-    def end(self, engine: Engine | None, interrupt: Interrupt) -> None:
-        """Writes the proof of a search that has ended, unless there is a stop; the engine is closed."""
+    def end(self, engine: Engine | None, last: Found | None, interrupt: Interrupt) -> None:
+        """Writes the proof of a search that has ended, whose last solution this is, unless there is a stop; the engine
+        is closed."""
         if self.is_over:
             return
         if self.proof is not None and isinstance(engine, CpuEngine) and engine.log is not None:
             engine.close()
-            self.proof.write(engine.log, interrupt)
+            self.proof.write(engine.log, interrupt, None if last is None else last.values.tolist())
             self.is_over = True
         else:
             self.give_up("the model is refuted before the search, which is not logged")

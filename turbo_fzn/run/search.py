@@ -360,9 +360,9 @@ class Search:
         self.finders[found.finder] += 1
         self.live.note(found)
         so_far = None
+        self.last = self.last if self.all_are_optimal else found
         if self.prepared.tnf.sense and not self.all_are_optimal:
-            self.last, self.best = found, found.objective
-            self.shape["bestTime"] = time.monotonic() - self.start
+            self.best, self.shape["bestTime"] = found.objective, time.monotonic() - self.start
         if self.best is not None and (self.options.statistics or log.isEnabledFor(logging.INFO)):
             self.note_bound(engine)
         bound = self.best if self.all_are_optimal else self.bound

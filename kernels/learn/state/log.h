@@ -1,5 +1,5 @@
 // A log of what a learner concludes, from which the host writes a proof that others can check (docs/design/proofs.md).
-// Only PROOF builds of the CPU engine have it, with one block; elsewhere these functions are empty.
+// Only PROOF builds of the CPU engine have it, with one learner; elsewhere these functions are empty.
 //
 // A record is a few words: its size, its kind (abi.h, LogKind), and what the kind says. They go through a ring that the
 // host empties while the learner works; a full one makes it wait. Everything is logged in the order in which it was
@@ -7,13 +7,11 @@
 #pragma once
 
 #include "../../core/port.h"
+#include "../../search/logged.h"
 #include "literal.h"
 #include "parts.h"
 
 #ifdef PROOF
-
-static ProofLog* proof_log;
-#define IS_LOGGED true  // so that a learner has only rows of three variables
 
 // The name of a clause in the log, a field of its header.
 #define NAMED_CLAUSE i64 name = 0;
@@ -94,13 +92,11 @@ static void log_solution(const Learner& l, const bound_t* values) {
 
 #else
 
-#define IS_LOGGED false
 #define NAMED_CLAUSE
 
 DEVICE void log_by_row(const Learner&, i32, Literal, i32, const Literal*, i32) {}
 DEVICE void log_learned(const Learner&, const Literal*, i32) {}
 DEVICE void log_root(const Learner&, Literal, i64) {}
 DEVICE void log_end(const Learner&) {}
-DEVICE void log_solution(const Learner&, const bound_t*) {}
 
 #endif

@@ -28,4 +28,4 @@ class ProofLog(ctypes.Structure):
     written: i64
     taken: i64
     clauses: i64  # the number of clauses that have been named
-    stopped: i32  # set by the host: nothing more is wanted
+    stopped: i32  # nothing more is wanted; set by the host, or where the learner gives up
