@@ -191,7 +191,7 @@ DEVICE void tend_root(Learner& l) {
   if (!trail(l).exhausted) tighten_objective(l);
   if (!IS_LOGGED && !trail(l).exhausted) hear_rows(l);
   tell_use(l);
-  read_incumbent(l);
+  if (!IS_LOGGED) read_incumbent(l);  // else tighten_objective has: one read here would never be logged
 }
 
 // Counts a learned clause and the number of levels that it goes back.

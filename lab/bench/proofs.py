@@ -26,7 +26,8 @@ KILO, MEGA = 1e3, 1e6
 def measure(model: Path, seconds: float, folder: Path) -> list[str]:
     """The cells of a model's line; only its name if it was not closed, or has no proof."""
     proof, text = folder / "a.pbp", folder / "text"
-    command = [sys.executable, "-m", "turbo_fzn", "-f", "-s", "-v", "-t", str(int(seconds * KILO)), "--arch", "cpu"]
+    command = [sys.executable, "-m", "turbo_fzn", "-f", "-s", "-v", "-t", str(int(seconds * KILO))]
+    command += ["--arch", "cpu", "-p", "1"]
     with text.open("w") as out:
         process = subprocess.Popen([*command, "--proof", str(proof), str(model)], stdout=out, stderr=out)
         _, status, used = os.wait4(process.pid, 0)
