@@ -11,6 +11,7 @@
 #include "learn/propagators/posted.h"
 #include "search/implications.h"
 #include "search/incumbent.h"
+#include "search/logged.h"
 #include "search/presolve.h"
 #include "search/task.h"
 #include "search/units.h"

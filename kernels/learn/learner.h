@@ -17,6 +17,7 @@
 #include "../free/fixing.h"
 #include "../free/portfolio.h"
 #include "../search/incumbent.h"
+#include "../search/logged.h"
 #include "../search/mailbox.h"
 #include "../search/others.h"
 #include "../search/task.h"

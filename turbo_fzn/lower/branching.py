@@ -76,7 +76,7 @@ STATED = "relax_and_reconstruct"  # the neighbourhood that the model states
 SEARCHES = {"int_search": "int", "bool_search": "bool", "float_search": "float"}
 SCHEDULES = {f"restart_{kind}" for kind in RESTARTS}
 # What -v prints of them.
-FOLLOWED = "followed beside relax_and_reconstruct; --restart asks for it without"
+FOLLOWED = "free search (-f) follows it beside relax_and_reconstruct, or by --restart"
 ACCEPTED = {"constraint_name"}  # known annotations without effect
 
 

@@ -25,7 +25,7 @@
 #include "../clauses/clauses.h"
 #include "../propagators/counters.h"
 #include "../state/literal.h"
-#include "../state/log.h"
+#include "../../search/logged.h"
 #include "../state/parts.h"
 #include "../search/restart.h"
 #include "../state/sides.h"

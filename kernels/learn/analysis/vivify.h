@@ -21,7 +21,7 @@
 #include "../exchange/exchange.h"
 #include "explain.h"
 #include "../state/literal.h"
-#include "../state/log.h"
+#include "../../search/logged.h"
 #include "../state/parts.h"
 #include "../propagators/resolvent.h"
 #include "../state/sides.h"

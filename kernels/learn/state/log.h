@@ -20,7 +20,7 @@ static void log_word(i64 place, i64 word) { proof_log->words[place & (proof_log-
 
 // The place of the words of a record of this kind, or -1 where nothing is logged. `end_record` makes it known.
 static i64 begin_record(const Learner& l, i64 kind, i64 size) {
-  if (!proof_log) return -1;
+  if (!is_logging()) return -1;
   for (i32 tries = 0;; ++tries) {
     if (global_load(&proof_log->stopped) || global_load(&problem(l)->common->stop)) return -1;
     if (proof_log->written + size + 2 - global_load(&proof_log->taken) <= proof_log->capacity) break;

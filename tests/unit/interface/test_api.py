@@ -119,6 +119,8 @@ def test_every_option_is_a_setting_of_the_same_value(row):
         words, value = GIVEN[kind]
     else:
         words, value = (values[-1:] if kind == "choice" else ()), values[-1] or False
+    if row.field == "restart_base":  # at least 1
+        words, value = ("2.5",), 2.5
     asked = parse_arguments([row.flags[0], *words, "model.fzn"]).options
     assert vars(options_of({row.field: value, "file": "model.fzn"})) == vars(asked) != vars(Options(file="model.fzn"))
 
