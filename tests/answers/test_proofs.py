@@ -25,6 +25,7 @@ from support.naive import solutions
 from support.places import CORPUS
 from support.proofs import consistent_models, logged_engine, optimum, prove
 from turbo_fzn import Model, solve_text
+from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.logged import WORD, Log
@@ -110,6 +111,22 @@ def test_python_writes_the_proof_that_the_command_writes(tmp_path, name, solve):
         assert (result.status, verdict.conclusion) == ("SATISFIED", "SAT")
     else:
         assert result.status == "OPTIMAL_SOLUTION" and verdict.lower == verdict.upper is not None
+
+
+@pytest.mark.slow
+def test_a_proof_within_a_run_that_writes_one_is_refused_and_leaves_the_other_whole(tmp_path):
+    refused = []
+
+    def nest(*heard: object) -> None:
+        with pytest.raises(UsageError, match="one at a time") as caught:
+            solve_text(golomb(5), arch="cpu", proof=str(tmp_path / "b.pbp"))
+        refused.append(caught.value)
+
+    for name in ("a", "c"):  # the end of the first run makes room for the next
+        result = solve_text(golomb(5), arch="cpu", proof=str(tmp_path / f"{name}.pbp"), on_solution=nest)
+        verdict = check_files(str(tmp_path / f"{name}.opb"), str(tmp_path / f"{name}.pbp"))
+        assert verdict.lower == verdict.upper is not None and result.objective == 11
+    assert len(refused) >= 2 and not list(tmp_path.glob("b.*"))
 
 
 @pytest.mark.slow

@@ -6,11 +6,12 @@ import ctypes
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 
 from turbo_fzn.base import memory
-from turbo_fzn.base.errors import EngineError
+from turbo_fzn.base.errors import EngineError, UsageError
 from turbo_fzn.base.tuning import TUNING as BASE
 from turbo_fzn.engine.abi.abi import LEARN_STATISTICS, STATISTICS, Common, Problem, Units
 from turbo_fzn.engine.abi.aligned import first_books, first_depths, line_aligned
@@ -66,11 +67,20 @@ class _Tracer:
         self.compiled.set_trace(None)
 
 
+_logs: WeakSet[Log] = WeakSet()  # those that engines write to
+_choosing = threading.Lock()  # held to change it
+
+
 def _first_log(layout: Layout, compiled: ctypes.CDLL) -> Log:
-    """The log of the learner; at most one in a process at a time."""
+    """The log of the learner; the kernels have a place for one. Raises UsageError if another engine of this process
+    writes one."""
     from turbo_fzn.engine.logged import Log
 
     log = Log(layout.tnf.n_vars, layout.settings.proof)
+    with _choosing:
+        if _logs:
+            raise UsageError("--proof: another run in this process has not ended; one at a time can write a proof")
+        _logs.add(log)
     compiled.set_log.argtypes = [ctypes.c_void_p]
     compiled.set_log(ctypes.addressof(log.shared))
     log.start(compiled.memory_fence)
@@ -300,3 +310,4 @@ class CpuEngine:
         if self.log is not None:
             self.library.set_log(None)
             self.log.finish()
+            _logs.discard(self.log)
