@@ -43,8 +43,10 @@ def luby(i: int) -> int:
         (Restarts("constant", -3), [1]),
         (Restarts("geometric", 9, 0.5), [9, 4, 2, 1, 1]),
         (Restarts("geometric", 2**40, 1e9), [UNLIMITED, UNLIMITED]),
+        (Restarts("geometric", 100, -2.0), [100, 1, 400, 1]),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_the_limits_of_a_schedule_are_those_of_its_kind(restarts, first):
     found = limits(restarts)
     assert found[: len(first)].tolist() == first

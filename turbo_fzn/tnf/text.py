@@ -262,6 +262,8 @@ class _TnfReader:
         kind, scale, base = words
         if kind not in RESTARTS:
             raise ValueError(f"the kinds of restarts are {', '.join(RESTARTS)}")
+        if np.isnan(float(base)):
+            raise ValueError("the base of restarts is not a number")
         self.tnf.restarts = Restarts(kind, _read_integer(scale), float(base))
 
     def read_infeasible(self, words: list[str]) -> None:

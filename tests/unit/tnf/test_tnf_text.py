@@ -111,6 +111,7 @@ def test_the_empty_text_is_the_empty_model(tmp_path):
         ("var 0 1\noutput int x 1-2 : 0\n", 2, "expected a range"),
         ("var 0 1\nwarm_start 0:1\n", 2, "variable=value"),
         ("var 0 1\nrestarts sometimes 1 1\n", 2, "the kinds of restarts are none, constant"),
+        ("var 0 1\nrestarts geometric 1 nan\n", 2, "the base of restarts is not a number"),
         ("var 0 1\nneighbourhood 0=101\n", 2, "a percentage is in 0..100"),
         ("var 0 1\nrow ADD 0 0 1\n", 2, "there is no such variable"),
         ("var 0 1\n\nrow ADD 0 0 0\nrow ADD -1 0 0\n", 4, "there is no such variable"),

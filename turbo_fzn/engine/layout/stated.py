@@ -45,7 +45,7 @@ def limits(restarts: Restarts) -> np.ndarray:
             "geometric": restarts.base ** number.astype(float),
         }[restarts.kind]
     scale = min(max(restarts.scale, 1), UNLIMITED)
-    return np.clip(np.minimum(steps, UNLIMITED) * scale, 1, UNLIMITED).astype(np.int32)
+    return np.clip(np.clip(steps, 0, UNLIMITED) * scale, 1, UNLIMITED).astype(np.int32)
 
 
 def luby() -> np.ndarray:
