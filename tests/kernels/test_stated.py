@@ -78,6 +78,13 @@ def test_free_search_on_a_cpu_may_use_it_where_a_model_states_one(text, is_used)
     assert bool(engine.problem.methods >> Method.STATED & 1) == is_used
 
 
+def test_the_objective_and_what_is_fixed_are_no_part_of_it():
+    """The objective must improve; the kernels would look at the others in vain."""
+    objective = KNAPSACK.split("maximize ")[1].split(";")[0]
+    engine = OpenEngine(STATED.replace("[a,b,c,d]", f"[a,3,{objective},d]"), False)
+    assert engine.layout.arrays["stated"][:, 0].tolist() == [engine.place("a"), engine.place("d")]
+
+
 def test_the_stated_neighbourhood_alone_leads_to_better_solutions_and_claims_nothing():
     engine = OpenEngine(STATED, blocks=2, lns_percent=100, methods=frozenset(["stated"]))
     found = engine.run_alone(enough=lambda: tasks(engine) >= 2000, incumbent=first_solution(STATED))
