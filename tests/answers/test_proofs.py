@@ -35,6 +35,7 @@ from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import Scale, check_files
 from turbo_fzn.proof.conflict import NotJustified
 from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.proof import Proof
 from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
@@ -210,6 +211,23 @@ def test_only_the_learner_that_logs_ends_the_search():
         assert engine.complete
         engine.close()
     assert proved_late > 5, proved_late
+
+
+@pytest.mark.slow
+def test_where_the_learner_has_too_little_memory_others_end_the_search_without_a_proof(tmp_path, caplog):
+    for number, tnf in [pair for pair in consistent_models(40) if pair[1].sense]:
+        engine, proof = logged_engine(tnf, "prover", blocks=2, learn_bytes=16), Proof(tnf, str(tmp_path / "a.pbp"))
+        engine.start()
+        found = []
+        while engine.running:
+            found += engine.poll()
+        found += engine.poll()
+        engine.close()
+        assert engine.complete and engine.log.is_abandoned
+        best = min((tnf.sense * one.objective for one in found), default=None)
+        assert (best and tnf.sense * best) == optimum(tnf), number
+        proof.write(engine.log, Interrupt())
+    assert "had too little memory" in caplog.text and list(tmp_path.glob("*.pbp")) == []
 
 
 @pytest.mark.slow

@@ -110,7 +110,7 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
-def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0) -> CpuEngine:
+def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0, learn_bytes: int = 2**24) -> CpuEngine:
     """An engine whose last block learns, and logs that; the others look for solutions."""
     settings = Settings(
         blocks=blocks,
@@ -119,7 +119,7 @@ def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0) -> CpuEngine:
         proof=2**40,
         roles=(role,),
         decides=(("all", "truths"),),
-        learn_bytes=2**24,
+        learn_bytes=learn_bytes,
         seed=seed,
     )
     return CpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), settings)
