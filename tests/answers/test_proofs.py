@@ -25,7 +25,6 @@ from support.naive import solutions
 from support.places import CORPUS
 from support.proofs import consistent_models, logged_engine, optimum, prove
 from turbo_fzn import Model, solve_text
-from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.contract import Found, Roots
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.logged import WORD, Log
@@ -35,7 +34,6 @@ from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import Scale, check_files
 from turbo_fzn.proof.conflict import NotJustified
 from turbo_fzn.proof.encoding import Encoding
-from turbo_fzn.proof.proof import Proof
 from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
@@ -112,22 +110,6 @@ def test_python_writes_the_proof_that_the_command_writes(tmp_path, name, solve):
         assert (result.status, verdict.conclusion) == ("SATISFIED", "SAT")
     else:
         assert result.status == "OPTIMAL_SOLUTION" and verdict.lower == verdict.upper is not None
-
-
-@pytest.mark.slow
-def test_a_proof_within_a_run_that_writes_one_is_refused_and_leaves_the_other_whole(tmp_path):
-    refused = []
-
-    def nest(*heard: object) -> None:
-        with pytest.raises(UsageError, match="one at a time") as caught:
-            solve_text(golomb(5), arch="cpu", proof=str(tmp_path / "b.pbp"))
-        refused.append(caught.value)
-
-    for name in ("a", "c"):  # the end of the first run makes room for the next
-        result = solve_text(golomb(5), arch="cpu", proof=str(tmp_path / f"{name}.pbp"), on_solution=nest)
-        verdict = check_files(str(tmp_path / f"{name}.opb"), str(tmp_path / f"{name}.pbp"))
-        assert verdict.lower == verdict.upper is not None and result.objective == 11
-    assert len(refused) >= 2 and not list(tmp_path.glob("b.*"))
 
 
 @pytest.mark.slow
@@ -211,23 +193,6 @@ def test_only_the_learner_that_logs_ends_the_search():
         assert engine.complete
         engine.close()
     assert proved_late > 5, proved_late
-
-
-@pytest.mark.slow
-def test_where_the_learner_has_too_little_memory_others_end_the_search_without_a_proof(tmp_path, caplog):
-    for number, tnf in [pair for pair in consistent_models(40) if pair[1].sense]:
-        engine, proof = logged_engine(tnf, "prover", blocks=2, learn_bytes=16), Proof(tnf, str(tmp_path / "a.pbp"))
-        engine.start()
-        found = []
-        while engine.running:
-            found += engine.poll()
-        found += engine.poll()
-        engine.close()
-        assert engine.complete and engine.log.is_abandoned
-        best = min((tnf.sense * one.objective for one in found), default=None)
-        assert (best and tnf.sense * best) == optimum(tnf), number
-        proof.write(engine.log, Interrupt())
-    assert "had too little memory" in caplog.text and list(tmp_path.glob("*.pbp")) == []
 
 
 @pytest.mark.slow
