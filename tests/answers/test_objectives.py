@@ -14,7 +14,7 @@ from turbo_fzn.base.errors import UsageError
 from turbo_fzn.interface.api import Result
 
 
-@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 400), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 1000), marks=pytest.mark.slow)], ids=str)
 def test_the_front_and_the_lexicographic_best_are_those_of_enumeration(seeds, engine):
     for seed in seeds:
         drawn = draw(Random(seed))
