@@ -53,9 +53,10 @@ DEVICE Random& block_random(const Block& b) { return b.state->random; }
 DEVICE Statistics& statistics(const Block& b) { return b.state->statistics; }
 
 // The bytes of the parts of a block's memory, in this order; turbo_fzn/engine/layout/layout.py has equal sums.
-DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS) {
-  i32 n = p.n_store_vars + p.n_hole_words;  // in every build: the host asks the usual one
-  return 2 * align16((i64)n * (i64)sizeof(bound_t)) + align16((i64)flag_words(n) * 4) +
+// Every build knows all stores, since the host asks the usual one.
+DEVICE i64 store_bytes(const Problem& p, bool retires = RETIRES_ROWS, bool packed = PACKED) {
+  i32 n = p.n_store_vars + p.n_hole_words, wide = packed ? p.n_wide_vars : n;
+  return 2 * align16((i64)wide * (i64)sizeof(bound_t)) + align16((i64)flag_words(n, packed) * 4) +
          (1 + retires) * align16((i64)row_words(p) * 4);
 }
 DEVICE i64 list_bytes(const Problem& p) {
@@ -72,10 +73,10 @@ DEVICE Block make_block(const Problem* p, BlockState* state, char* store, char* 
   Block b;
   b.problem = p;
   b.state = state;
+  const i64 bounds = align16((i64)(PACKED ? p->n_wide_vars : store_vars(*p)) * (i64)sizeof(bound_t));
   b.lower = (bound_t*)store;
-  store += align16((i64)store_vars(*p) * (i64)sizeof(bound_t));
-  b.upper = (bound_t*)store;
-  store += align16((i64)store_vars(*p) * (i64)sizeof(bound_t));
+  b.upper = (bound_t*)(store + bounds);
+  store += 2 * bounds;
   b.flags = (u32*)store;
   store += align16((i64)flag_words(store_vars(*p)) * 4);
   b.queued = (u32*)store;

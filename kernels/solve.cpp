@@ -25,7 +25,7 @@ const char* abi_digest = ABI_DIGEST;
 // The bytes that a block needs as the kernels compute them: for its store where no rows retire, its lists, and its
 // stacks.
 void block_bytes(const Problem* problem, i64* sums) {
-  sums[0] = store_bytes(*problem, false);
+  sums[0] = store_bytes(*problem, false, problem->packed);
   sums[1] = list_bytes(*problem);
   sums[2] = stack_bytes(*problem);
 }
@@ -63,18 +63,15 @@ int solve_block(const Problem* problem, i32 index) {
 // 1 when consistent, 0 when not, -1 when stopped, -2 without memory, -3 when a bound left the representable range.
 int propagate_root(const Problem* problem, bound_t* lower, bound_t* upper) {
   i64 store = store_bytes(*problem), lists = list_bytes(*problem);
-  size_t bytes = (size_t)store_vars(*problem) * sizeof(bound_t);
   char* memory = (char*)calloc(1, (size_t)(store + lists));
   if (!memory) return -2;
   BlockState state;
   memset(&state, 0, sizeof state);
   Block b = make_block(problem, &state, memory, memory + store, 0, 0);
-  memcpy(b.lower, lower, bytes);
-  memcpy(b.upper, upper, bytes);
+  write_store(b, lower, upper);
   for (i32 row = 0; row < problem->n_store_rows && !propagation(b).failed; ++row) propagate_row(b, row);
   bool consistent = fixpoint(b);
-  memcpy(lower, b.lower, bytes);
-  memcpy(upper, b.upper, bytes);
+  read_store(b, lower, upper);
   free(memory);
   if (problem->common->incomplete) return -3;
   return !consistent ? 0 : propagation(b).stop ? -1 : 1;
@@ -92,12 +89,10 @@ int probe_root(const Problem* problem, Probes* task, bound_t* lower, bound_t* up
   Block b = make_block(problem, &state, memory, memory + store_bytes(*problem), 0, 0);
   b.trail = (TrailEntry*)(memory + store);
   b.retired = (i32*)(memory + store + trail);
-  memcpy(b.lower, lower, (size_t)n * sizeof(bound_t));
-  memcpy(b.upper, upper, (size_t)n * sizeof(bound_t));
+  write_store(b, lower, upper);
   Presolve p = {b, task, (Decision*)(memory + store + trail + retired), 0, 0};
   probe_groups(p);
-  memcpy(lower, b.lower, (size_t)n * sizeof(bound_t));
-  memcpy(upper, b.upper, (size_t)n * sizeof(bound_t));
+  read_store(b, lower, upper);
   free(memory);
   return 1;
 }
@@ -127,10 +122,8 @@ int adopt_solution(const Problem* problem, const bound_t* values, i64 value) {
     BlockState state;
     memset(&state, 0, sizeof state);
     Block b = make_block(problem, &state, 0, 0, 0, 0);
-    b.lower = (bound_t*)values;
-    b.others = b.lower + problem->n_store_vars;
     island_access(b).value = value;
-    keep_solution(b, 0);
+    keep_values(b, 0, [&](i32 var) { return values[var]; });
   }
   return 1;
 }

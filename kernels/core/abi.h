@@ -377,6 +377,9 @@ struct Problem {
   i32 posted_bytes;                   // of a row in it, with its terms
   i32 n_counters;                     // of a learner, in its own copy (learn/propagators/counters.h)
   i32 n_store_vars;                   // the first variables are in a block's store (tnf/arrange.py)
+  i32 n_wide_vars;                    // the first of these have bounds; the others are truths (layout/packed.py)
+  i32 packed;                         // whether this is for a build that packs truths
+  i32 rest;                           // where strategy_vars lists the store's variables in their order before, in builds that pack truths
   i32 n_store_rows;                   // and the first rows run in it, with sums
   i32 n_sums;
   i32 n_short_sums;                   // the first ones

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "6659cb59e15dacea"
+#define ABI_DIGEST "7dd86942ccb6eac5"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -116,7 +116,7 @@ SAME(offsetof(MethodBook, recent_gain), 32); SAME(offsetof(MethodBook, running),
 SAME(offsetof(MethodBook, share), 48); SAME(sizeof(PoolSlot), 16); SAME(offsetof(PoolSlot, length), 0);
 SAME(sizeof(Parcel), 16); SAME(offsetof(Parcel, sequence), 0); SAME(offsetof(Parcel, length), 8);
 SAME(sizeof(RingSlot), 32); SAME(offsetof(RingSlot, sequence), 0); SAME(offsetof(RingSlot, objective), 8);
-SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 752);
+SAME(offsetof(RingSlot, block), 16); SAME(offsetof(RingSlot, method), 24); SAME(sizeof(Problem), 768);
 SAME(offsetof(Problem, rows), 0); SAME(offsetof(Problem, watches), 8); SAME(offsetof(Problem, watchers), 16);
 SAME(offsetof(Problem, tables), 24); SAME(offsetof(Problem, root_lower), 32); SAME(offsetof(Problem, root_upper), 40);
 SAME(offsetof(Problem, strategies), 48); SAME(offsetof(Problem, strategy_vars), 56);
@@ -158,15 +158,16 @@ SAME(offsetof(Problem, n_levels), 564); SAME(offsetof(Problem, wides), 568);
 SAME(offsetof(Problem, wide_arguments), 576); SAME(offsetof(Problem, holes), 584);
 SAME(offsetof(Problem, wide_wakes), 592); SAME(offsetof(Problem, posted), 600);
 SAME(offsetof(Problem, posted_bytes), 608); SAME(offsetof(Problem, n_counters), 612);
-SAME(offsetof(Problem, n_store_vars), 616); SAME(offsetof(Problem, n_store_rows), 620);
-SAME(offsetof(Problem, n_sums), 624); SAME(offsetof(Problem, n_short_sums), 628);
-SAME(offsetof(Problem, store_watches), 632); SAME(offsetof(Problem, store_watchers), 640);
-SAME(offsetof(Problem, sums), 648); SAME(offsetof(Problem, sum_terms), 656);
-SAME(offsetof(Problem, defining_rows), 664); SAME(offsetof(Problem, defining_levels), 672);
-SAME(offsetof(Problem, goal_terms), 680); SAME(offsetof(Problem, goal_constant), 688);
-SAME(offsetof(Problem, definitions), 696); SAME(offsetof(Problem, definition_places), 704);
-SAME(offsetof(Problem, reaches), 712); SAME(offsetof(Problem, readers), 720); SAME(offsetof(Problem, sum_scales), 728);
-SAME(offsetof(Problem, stated), 736); SAME(offsetof(Problem, restart_limits), 744);
+SAME(offsetof(Problem, n_store_vars), 616); SAME(offsetof(Problem, n_wide_vars), 620);
+SAME(offsetof(Problem, packed), 624); SAME(offsetof(Problem, rest), 628); SAME(offsetof(Problem, n_store_rows), 632);
+SAME(offsetof(Problem, n_sums), 636); SAME(offsetof(Problem, n_short_sums), 640);
+SAME(offsetof(Problem, store_watches), 648); SAME(offsetof(Problem, store_watchers), 656);
+SAME(offsetof(Problem, sums), 664); SAME(offsetof(Problem, sum_terms), 672);
+SAME(offsetof(Problem, defining_rows), 680); SAME(offsetof(Problem, defining_levels), 688);
+SAME(offsetof(Problem, goal_terms), 696); SAME(offsetof(Problem, goal_constant), 704);
+SAME(offsetof(Problem, definitions), 712); SAME(offsetof(Problem, definition_places), 720);
+SAME(offsetof(Problem, reaches), 728); SAME(offsetof(Problem, readers), 736); SAME(offsetof(Problem, sum_scales), 744);
+SAME(offsetof(Problem, stated), 752); SAME(offsetof(Problem, restart_limits), 760);
 
 #undef BY_WIDTH
 #undef SAME

@@ -72,7 +72,7 @@ DEVICE void assert_at_rest(const Block& b) {
     ASSERT(b.queued[i] == (RETIRES_ROWS ? b.entailed[i] : 0));
   }
   for (i32 var = lane(); var < store_vars(*b.problem); var += lanes()) {
-    ASSERT(b.lower[var] <= b.upper[var]);
+    ASSERT(lower_of(b, var) <= upper_of(b, var));
     ASSERT(!(*flag_word(b, var) >> flag_shift(var) & FLAG_CHANGED));
   }
   barrier();

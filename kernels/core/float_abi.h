@@ -5,7 +5,7 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "c1f99a9955688462"
+#define ABI_DIGEST "577568cf97cb84c9"
 
 constexpr i32 FIRST_FLOAT_OPERATOR = 16;
 constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay

@@ -49,7 +49,7 @@ DEVICE bool is_set_free(const Block& b, i32 method, u64 draw, i32 i, i32 var) {
 // Fixes a variable to its value, unless that is out of its bounds: then it must change in a better solution.
 DEVICE void fix_variable(const Block& b, const bound_t* values, i32 var) {
   bound_t value = global_load(&values[var]);
-  if (value < b.lower[var] || value > b.upper[var]) return;
+  if (value < lower_of(b, var) || value > upper_of(b, var)) return;
   restrict_domain(b, var, interval(value, value));
 }
 

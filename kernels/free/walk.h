@@ -70,12 +70,12 @@ DEVICE void walk(const Block& b, LaneRandom& random, i32 start, i32 steps) {
 // better, < 0 when more, 0 when unknown.
 DEVICE double gap_to_best(const Block& b, i32 var, i32 sign) {
   bound_t value = global_load(&island_values(b.problem, island_access(b).source)[var]);
-  if (sign > 0) return (double)value - (double)b.lower[var];
-  if (sign < 0) return (double)b.upper[var] - (double)value;
+  if (sign > 0) return (double)value - (double)lower_of(b, var);
+  if (sign < 0) return (double)upper_of(b, var) - (double)value;
   return 1;
 }
 
-DEVICE i32 sign_of(const Block& b, i32 var) { return b.lower[var] > 0 ? 1 : b.upper[var] < 0 ? -1 : 0; }
+DEVICE i32 sign_of(const Block& b, i32 var) { return lower_of(b, var) > 0 ? 1 : upper_of(b, var) < 0 ? -1 : 0; }
 
 // The direction in which `other` should move when `var`, another variable of the row, should move in direction `sign`.
 DEVICE i32 sign_across(const Block& b, Row row, i32 var, i32 other, i32 sign) {

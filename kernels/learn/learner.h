@@ -249,7 +249,7 @@ DEVICE bool tell_solution(Learner& l) {
   note_solution(l);
   const Block& b = block(l);
   Guidance& s = guidance(l);
-  for (i32 v = 0; v < problem(l)->n_vars; ++v) value_of(b, v) = sides(l).now[lower_side(v)];
+  for (i32 v = 0; v < problem(l)->n_vars; ++v) set_value(b, v, sides(l).now[lower_side(v)]);
   fix_links(l);
   for (i32 v = 0; v < problem(l)->n_vars; ++v) s.best[v] = value_of(b, v);
   for (i32 v = 0; v < problem(l)->n_store_vars; ++v) b.upper[v] = b.lower[v];

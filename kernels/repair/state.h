@@ -18,7 +18,7 @@
 // Whether blocks walk. Not on a GPU: the calls below the solver's kernel cost it registers, and a kernel for walks
 // alone finds hardly more than threads of the CPU, with 100 times as many moves (docs/measurements/free-search.md).
 #ifndef WALKS
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || PACKED
 #define WALKS 0
 #else
 #define WALKS 1

@@ -85,7 +85,7 @@ DEVICE i64 regret(const Block& b, Strategy strategy, i32 i, bound_t least) {
 // The score of the i-th variable of a strategy, which is not fixed: the lower the better.
 DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
   i32 measured = b.problem->strategy_vars[strategy.start + strategy.count + i];
-  i64 lower = b.lower[measured], upper = b.upper[measured];
+  i64 lower = lower_of(b, measured), upper = upper_of(b, measured);
   switch (strategy.var_choice) {
     case VAR_FIRST_FAIL: return interval_size(lower, upper);
     case VAR_ANTI_FIRST_FAIL: return -interval_size(lower, upper);
@@ -95,14 +95,14 @@ DEVICE i64 variable_score(const Block& b, Strategy strategy, i32 i, i32 var) {
       double size = (double)upper - (double)lower + 1, weight = global_load(&b.problem->weights[var]);
       return ordered_bits(size / (weight > 1 ? weight : 1) * score_noise(b, var));
     }
-    case VAR_MAX_REGRET: return -regret(b, strategy, i, b.lower[measured]);
+    case VAR_MAX_REGRET: return -regret(b, strategy, i, lower_of(b, measured));
     default: return 0;
   }
 }
 
 // The strategy of this index; after the annotated ones, that of all variables.
 DEVICE Strategy strategy_at(const Block& b, i32 index) {
-  Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, -1, b.problem->n_store_vars};
+  Strategy rest = {VAR_INPUT_ORDER, VALUE_MIN, PACKED ? b.problem->rest : -1, b.problem->n_store_vars};
   return index < b.problem->n_strategies ? b.problem->strategies[index] : rest;
 }
 
@@ -188,8 +188,8 @@ DEVICE i32 best_of_rows(const Block& b, Strategy strategy) {
   i32 place = NO_PLACE;
   for (i32 i = lane(); i < strategy.count; i += lanes()) {
     if (rows.end[i] == 0) continue;
-    auto lower = [&](i32 var) { return b.lower[var]; };
-    auto upper = [&](i32 var) { return b.upper[var]; };
+    auto lower = [&](i32 var) { return lower_of(b, var); };
+    auto upper = [&](i32 var) { return upper_of(b, var); };
     OpenRow row = open_row(rows, i, lower, upper);
     if (row.place == NO_PLACE) continue;
     i64 candidate = ordered_bits(row.ratio * score_noise(b, rows.vars[i]));

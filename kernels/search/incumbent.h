@@ -72,8 +72,8 @@ DEVICE bool begin_writing(const Block& b, i32 index, i64 value) {
   return false;
 }
 
-// Writes the store's solution to the island. All variables are fixed, and island_access(b).value is sense * objective.
-DEVICE void keep_solution(const Block& b, i32 index) {
+// Writes a solution to the island, given the value of each variable; island_access(b).value is sense * objective.
+template <class Value> DEVICE void keep_values(const Block& b, i32 index, Value value) {
   const Problem* p = b.problem;
   IslandAccess& s = island_access(b);
   ASSERT(0 <= index && index < p->n_islands);
@@ -82,7 +82,7 @@ DEVICE void keep_solution(const Block& b, i32 index) {
   if (s.writes) {
     fence();  // no value is written before the odd version
     bound_t* values = island_values(p, index);
-    for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], value_of(b, i));
+    for (i32 i = lane(); i < p->n_vars; i += lanes()) global_store(&values[i], value(i));
     if (lane() == 0) {
       global_store(&p->islands[index].value, s.value);
       if (is_apart(index)) global_store(&p->islands[index].patience, full_patience(p));
@@ -95,6 +95,11 @@ DEVICE void keep_solution(const Block& b, i32 index) {
     }
   }
   barrier();
+}
+
+// Writes the store's solution to the island. All variables are fixed.
+DEVICE void keep_solution(const Block& b, i32 index) {
+  keep_values(b, index, [&](i32 var) { return value_of(b, var); });
 }
 
 // Lane 0: takes the right to a solution on the host's island that no block has taken. False when there is none.
@@ -130,7 +135,7 @@ OUTLINE void take_host_solution(const Block b) {
   if (!takes) return;
   fence();
   const bound_t* values = island_values(b.problem, b.problem->n_islands);
-  for (i32 i = lane(); i < b.problem->n_vars; i += lanes()) value_of(b, i) = global_load(&values[i]);
+  for (i32 i = lane(); i < b.problem->n_vars; i += lanes()) set_value(b, i, global_load(&values[i]));
   fence();
   barrier();
   if (lane() == 0) s.takes = adopts_host_solution(b);

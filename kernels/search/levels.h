@@ -88,11 +88,7 @@ DEVICE void decide(const Block& b, i32 var, bound_t lower, bound_t upper) {
 // Copies the root store, with no row queued. Ends with a barrier.
 DEVICE void take_root(const Block& b) {
   const Problem* p = b.problem;
-  for (i32 v = lane(); v < store_vars(*p); v += lanes()) {
-    b.lower[v] = p->root_lower[v];
-    b.upper[v] = p->root_upper[v];
-  }
-  for (i32 i = lane(); i < flag_words(store_vars(*p)); i += lanes()) b.flags[i] = 0;
+  write_store(b, p->root_lower, p->root_upper);
   clear_queue(b);
   if (lane() == 0) {
     Propagation& s = propagation(b);
@@ -135,11 +131,8 @@ DEVICE void undo_segment(const Block& b, const Level* level) {
   ASSERT(0 <= level->trail_start && level->trail_start <= s.trail_size && level->retired_start <= s.n_retired);
   for (i32 i = level->trail_start + lane(); i < s.trail_size; i += lanes()) {
     TrailEntry entry = b.trail[i];
-    ASSERT(entry.lower <= b.lower[entry.var] && b.upper[entry.var] <= entry.upper);
-    b.lower[entry.var] = entry.lower;
-    b.upper[entry.var] = entry.upper;
+    restore_bounds(b, entry);
     note_restored(b, entry.var);
-    block_and(flag_word(b, entry.var), ~(FLAG_SAVED << flag_shift(entry.var)));
   }
   for (i32 i = level->retired_start + lane(); i < s.n_retired; i += lanes()) {
     i32 row = b.retired[i];

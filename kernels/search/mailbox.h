@@ -29,7 +29,7 @@ DEVICE bool claims_improvement(const Block& b, i64* value) {
 #ifdef FLOATS
   *value = p->sense * (i64)best_end(b, p->objective);
 #else
-  *value = (i64)p->sense * (i64)b.lower[p->objective];
+  *value = (i64)p->sense * (i64)lower_of(b, p->objective);
 #endif
   if (*value >= global_min(&p->common->best, *value)) return false;
   global_store(&p->common->improved_ns, task_clock(b));

@@ -17,7 +17,7 @@ DEVICE void define(const Block& b, i32 row) {
   Interval y = interval(at_y, at_y), z = interval(at_z, at_z);
   propagate_operator(b, r, x, y, z);
   ASSERT(is_single(x) && is_single(y) && is_single(z));
-  value_of(b, r.x) = (bound_t)x.l;
+  set_value(b, r.x, (bound_t)x.l);
 }
 
 // Computes all of them, when those in the store are fixed. Ends with a barrier.

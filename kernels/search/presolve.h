@@ -70,15 +70,15 @@ DEVICE void join_case(Presolve& p) {
     p.n_box = propagation(b).trail_size;
     for (i32 i = 0; i < p.n_box; ++i) {
       i32 var = b.trail[i].var;
-      Decision here = {b.lower[var], b.upper[var], var};
+      Decision here = {lower_of(b, var), upper_of(b, var), var};
       p.box[i] = here;
     }
     return;
   }
   for (i32 i = 0; i < p.n_box; ++i) {
     Decision& hull = p.box[i];
-    hull.lower = minimum(hull.lower, b.lower[hull.var]);
-    hull.upper = maximum(hull.upper, b.upper[hull.var]);
+    hull.lower = minimum(hull.lower, lower_of(b, hull.var));
+    hull.upper = maximum(hull.upper, upper_of(b, hull.var));
   }
 }
 
@@ -88,7 +88,7 @@ DEVICE void note_implied(const Presolve& p, i32 literal) {
   Probes* task = p.task;
   for (i32 i = 0; i < propagation(b).trail_size; ++i) {
     TrailEntry before = b.trail[i];
-    bound_t lower = b.lower[before.var], upper = b.upper[before.var];
+    bound_t lower = lower_of(b, before.var), upper = upper_of(b, before.var);
     i32 kinds = 0;
     if (before.lower == 0 && before.upper == 1) kinds = 1 << (lower == 1 ? IMPLIES_TRUE : IMPLIES_FALSE);
     if (is_infinite(widen(before.lower)) && !is_infinite(widen(lower))) kinds |= 1 << IMPLIES_LOWER;
@@ -133,7 +133,7 @@ DEVICE bool restrict_root(Presolve& p) {
   }
   i64 before = statistics(b).propagations;
   for (i32 i = 0; i < p.n_box; ++i) {
-    if (p.box[i].lower > b.lower[p.box[i].var] || p.box[i].upper < b.upper[p.box[i].var]) {
+    if (p.box[i].lower > lower_of(b, p.box[i].var) || p.box[i].upper < upper_of(b, p.box[i].var)) {
       restrict_domain(b, p.box[i].var, interval(p.box[i].lower, p.box[i].upper));
     }
   }

@@ -77,10 +77,10 @@ DEVICE Branches order_branches(const Block& b) {
   i32 var = choice(b).var, value_choice = choice(b).value_choice;
   bound_t phase = value_choice >= VALUE_PHASE ? preferred_value(b, var) : 0;
 #ifdef FLOATS
-  Branches branches = is_float(b, var) ? split_float(b, value_choice, b.lower[var], b.upper[var], phase)
-                                       : split_interval(b, value_choice, b.lower[var], b.upper[var], phase);
+  Branches branches = is_float(b, var) ? split_float(b, value_choice, lower_of(b, var), upper_of(b, var), phase)
+                                       : split_interval(b, value_choice, lower_of(b, var), upper_of(b, var), phase);
 #else
-  Branches branches = split_interval(b, value_choice, b.lower[var], b.upper[var], phase);
+  Branches branches = split_interval(b, value_choice, lower_of(b, var), upper_of(b, var), phase);
 #endif
   flip_branches(b, &branches);
   return branches;

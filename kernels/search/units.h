@@ -24,8 +24,9 @@ OUTLINE void apply_units(const Block b) {
     const bound_t* words = unit_words(p);
     for (i32 v = lane(); v < p->n_store_vars; v += lanes()) {
       bound_t lower = global_load(&words[2 * (i64)v]), upper = (bound_t)minus(global_load(&words[2 * (i64)v + 1]));
-      if (lower <= b.lower[v] && upper >= b.upper[v]) continue;
-      if (lower <= upper) restrict_domain(b, v, interval(maximum(lower, b.lower[v]), minimum(upper, b.upper[v])));
+      bound_t now_lower = lower_of(b, v), now_upper = upper_of(b, v);
+      if (lower <= now_lower && upper >= now_upper) continue;
+      if (lower <= upper) restrict_domain(b, v, interval(maximum(lower, now_lower), minimum(upper, now_upper)));
       else fail(b);
     }
   }

@@ -47,9 +47,9 @@ DEVICE bound_t preferred_value(const Block& b, i32 var) {
     return global_load(&island_values(b.problem, island_access(b).source)[var]);
   }
   if (saved && b.problem->lns_percent) return global_load(&b.problem->phases[var]);
-  if (mode == MODE_LOWER) return b.lower[var];
-  if (mode == MODE_UPPER) return b.upper[var];
-  return fresh_value(draw, b.lower[var], b.upper[var]);
+  if (mode == MODE_LOWER) return lower_of(b, var);
+  if (mode == MODE_UPPER) return upper_of(b, var);
+  return fresh_value(draw, lower_of(b, var), upper_of(b, var));
 }
 
 // Lane 0: restarts try the last branch first now and then, or they would all be the same.

@@ -222,7 +222,7 @@ class CpuEngine:
 
     def adopt(self, found: Found) -> None:
         if self.layout.is_whole(found):
-            values = np.ascontiguousarray(found.values, self.layout.bound_type)
+            values = self.layout.into_store(found.values)
             value = self.layout.tnf.sense * found.objective
             self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
 
@@ -265,11 +265,11 @@ class CpuEngine:
         self.units_read = version
         words = np.empty(2 * self.layout.tnf.n_vars, self.layout.bound_type)
         under = self.library.read_units(ctypes.byref(self.problem), words.ctypes.data)
-        return Roots(words.astype(np.int64), under)
+        return Roots(self.layout.from_store(words.reshape(-1, 2)).reshape(-1), under)
 
     def tighten(self, roots: Roots) -> None:
         if self.common.best <= roots.under:
-            words = roots.sides.astype(self.layout.bound_type)
+            words = self.layout.into_store(roots.sides.reshape(-1, 2))
             self.library.write_units(ctypes.byref(self.problem), words.ctypes.data)
 
     @property

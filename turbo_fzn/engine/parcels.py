@@ -1,7 +1,7 @@
 """The host's side of outbox and inbox, by which engines exchange subproblems (kernels/search/parcels.h).
 
 A path is the sequence of decisions that lead to a subproblem from the root, in the form that the kernels write; the
-path of the root is empty. All engines of a model use one form, so paths are passed on unchanged.
+path of the root is empty. All engines of a model use one form, with the numbers that the TNF gives its variables.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class Parcels:
         self.decision_bytes, self.longest = layout.decision_bytes, layout.parcel_path
         self.blocks = layout.tree_blocks  # the blocks that send and receive
         self.outbox, self.reach, self.fence = outbox, reach, fence
+        self.bits, self.places = layout.bits, layout.places
         self.taken = self.brought = 0
         self.wanted = self.most = 0  # the word `wanted`, and its largest value so far, which a block may have read
 
@@ -68,7 +69,8 @@ class Parcels:
                 break
             self.fence()
             place += ctypes.sizeof(Parcel)
-            paths.append(self.outbox[place : place + parcel.length * self.decision_bytes].tobytes())
+            path = self.outbox[place : place + parcel.length * self.decision_bytes].tobytes()
+            paths.append(path if self.places is None else self.places.paths(path, self.bits, self.places.order))
             self.taken += 1
         return paths
 
@@ -84,7 +86,9 @@ class Parcels:
         fit a parcel."""
         if not all(map(self.fits, paths)):
             raise InternalError(f"a subproblem of another engine has more than {self.longest} decisions")
-        for path in paths:
+        for path in paths if self.places is None else [
+            self.places.paths(path, self.bits, self.places.place) for path in paths
+        ]:
             parcel = np.zeros(ctypes.sizeof(Parcel) + len(path), np.uint8)
             Parcel.from_buffer(parcel.data).length = len(path) // self.decision_bytes
             parcel[ctypes.sizeof(Parcel) :] = np.frombuffer(path, np.uint8)

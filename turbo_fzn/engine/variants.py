@@ -24,6 +24,7 @@ BY_ARCH = {"auto": (CPU, GPU), CPU: (CPU,), GPU: (GPU,), HYBRID: (HYBRID,)}  # t
 DEFAULT, SPLIT, UNSIMPLIFIED, OCTAGON, BITSET = "default", "static-split", "unsimplified", "octagon", "bitset"
 BITSETS = "-DBITSETS=1"
 SUMS = "-DWHOLE_SUMS=1"  # macro for models whose stores are smaller without inner links (tnf/arrange.py)
+TRUTHS = "-DPACKED=1"  # macro for models whose stores are much smaller with packed truths (layout/packed.py)
 ROWS_SHARED = "-DMODEL_SHARED=1"  # macro for models whose rows lie in shared memory
 
 
@@ -100,6 +101,12 @@ VARIANTS = (
             (SUMS,), (("fused", True),), engines=(CPU, GPU), usual=(CPU,), group="fused", only=ALWAYS_TERNARY),
     Variant("unfused", "all blocks search ternary rows, and know no sums and clauses as a whole",
             (), TERNARY, engines=(CPU, GPU), group="fused", only=ALWAYS_TERNARY),
+    Variant("packed", "variables within 0..1 take a byte of a store each, also where no more stores fit by that",
+            (TRUTHS,), (("packed", True),), engines=(CPU, GPU), group="packed",
+            against=((BITSET, "words of holes stand in the place of truths"),), only="its messages carry bounds"),
+    Variant("unpacked", "variables within 0..1 have bounds as others have; usual on a CPU",
+            (), (("packed", False),), engines=(CPU, GPU), usual=(CPU,), group="packed",
+            only="its messages carry bounds"),
     Variant(UNSIMPLIFIED, "the model as it was lowered, without the simplifier; as --no-simplify"),
     Variant(OCTAGON, "at the root, bounds of the sums and differences of two variables are closed, too"),
 )  # fmt: skip

@@ -50,12 +50,7 @@ def arrange(tnf: TNF) -> tuple[TNF, np.ndarray]:
     number[variables] = np.arange(tnf.n_vars)
     place = np.argsort(rows, kind="stable").astype(np.int32)
     moved = moved_to(tnf, number, rows)
-    sums = by_size(joined(linears, as_sums(either)))
-    sums = replace(
-        sums,
-        variables=number[sums.variables].astype(np.int32),
-        truth=np.where(sums.truth < 0, -1, number[sums.truth]).astype(np.int32),
-    )
+    sums = renumbered_sums(by_size(joined(linears, as_sums(either))), number)
     order, levels = _in_levels(moved, place[np.concatenate((linears.order, either.order))])
     n_short = int((sums.sizes <= TUNING.short_terms).sum())
     moved.arranged = Arranged(int((~links).sum()), int((~absorbed).sum()), sums, n_short, order, levels)
@@ -105,6 +100,12 @@ def by_size(rows: Linears) -> Linears:
     return replace(
         rows, starts=starts, variables=rows.variables[terms], coefficients=rows.coefficients[terms], **columns
     )
+
+
+def renumbered_sums(rows: Linears, number: np.ndarray) -> Linears:
+    """The rows with `number` (int64 [n]) of each variable."""
+    truth = np.where(rows.truth < 0, -1, number[rows.truth])
+    return replace(rows, variables=number[rows.variables].astype(np.int32), truth=truth.astype(np.int32))
 
 
 def moved_to(tnf: TNF, number: np.ndarray, rows: np.ndarray) -> TNF:

@@ -45,6 +45,7 @@ from turbo_fzn.engine.layout import arranged, decisions, fused, goals, repair, s
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
+from turbo_fzn.engine.layout.packed import Places, find_places
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.engine.tuning import TUNING
@@ -78,6 +79,7 @@ class Settings:
     shares: bool = False  # shares the tree with other engines, and begins with no part of it
     macros: tuple[str, ...] = ()  # macros of the kernels, set by variants (variants.py), as the fields below
     fused: bool | None = None  # whether linear rows replace trees of rows (tnf/arrange.py, fuse.py); None: as it pays
+    packed: bool | None = None  # whether truths are packed (core/store.h), where no block learns; None: as it pays
     bitsets: bool = False  # whether variables have holes; 32-bit stores, and no block that learns
     retires: bool | None = None  # whether entailed rows are skipped; None: the engine's default
     split: bool = False  # whether the tree is split ahead
@@ -100,13 +102,27 @@ class Layout:
         self.tnf = splittable(tnf, settings.shares) if settings.split else tnf
         self.settings = settings
         self.stored = arranged.stored(self.tnf, self.arranged)
+        self.exports = np.ascontiguousarray(exports, np.int32)
+        self.neighbours = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
+        self.packed, self.places = bool(settings.packed), None
+        if self.packed and tnf.floats is None and not settings.roles:
+            self._pack_truths()
         self.bits = 32 if tnf.is_narrow() else 64
         self.holes = find_holes(self.tnf) if settings.bitsets and self.bits == 32 and not settings.roles else None
         self.bound_type = np.int32 if self.bits == 32 else np.int64
-        self.exports = np.ascontiguousarray(exports, np.int32)
         self.arrays = self._read_only_arrays()
         self.weights = self._degrees()
         self._set_capacities()
+
+    def _pack_truths(self) -> None:
+        """Brings all that names variables into the order of a store with packed truths."""
+        self.places = places = find_places(self.tnf, self.stored.n_vars)
+        self.tnf = places.moved(self.tnf)
+        self.arranged = None if self.arranged is None else self.tnf.arranged
+        self.stored = arranged.stored(self.tnf, self.arranged)
+        variables, groups = self.neighbours
+        self.neighbours = places.place[variables].astype(np.int32), groups
+        self.exports = places.place[self.exports].astype(np.int32)
 
     def with_settings(self, settings: Settings) -> Layout:
         """A layout with these arrays and the capacities of other settings."""
@@ -117,10 +133,10 @@ class Layout:
 
     def _read_only_arrays(self) -> dict[str, np.ndarray]:
         tnf, settings = self.tnf, self.settings
-        walks = settings.lns_percent > 0 and "repair" in settings.methods and not settings.bitsets
+        walks = settings.lns_percent > 0 and "repair" in settings.methods and not (settings.bitsets or self.packed)
         fused_rows = None if self.arranged is None else arranged.watched(self.arranged)
         watches, watchers = watch_lists(self.stored, self.holes, fused_rows)
-        neighbours, groups = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
+        neighbours, groups = self.neighbours
         records, variables, gaps = self._strategies(neighbours)
         if tnf.floats is not None:
             records, gaps = strategies.with_floats(records, gaps, len(tnf.tables), tnf.floats)
@@ -151,7 +167,8 @@ class Layout:
 
     def _strategies(self, neighbours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(records, lists, gaps) of all strategies, as strategies.pack: for neighbourhoods, for the warm start, then
-        the strategies of the model. The lists end with the output variables."""
+        the strategies of the model. The lists end with the output variables, and with all variables in the order of
+        the TNF where the store has another."""
         warm, self.hints = self._warm_start()
         own = {
             FREE_STRATEGY: Strategy(VarChoice.DOM_W_DEG, OwnValueChoice.PHASE, neighbours),
@@ -161,7 +178,9 @@ class Layout:
         every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
         records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
         self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
-        return records, np.concatenate((lists, shown)), gaps
+        rest = np.empty(0, np.int32) if self.places is None else self.places.place[: self.stored.n_vars]
+        self.rest = -1 if self.places is None else len(lists) + len(shown)
+        return records, np.concatenate((lists, shown, rest)).astype(np.int32), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfixed variables of the warm start (int32), and a value for each, clipped to its bounds."""
@@ -211,6 +230,11 @@ class Layout:
         return self.stored.n_vars + (0 if self.holes is None else self.holes.n_words)
 
     @property
+    def n_wide(self) -> int:
+        """The number of pairs of bounds beside packed truths."""
+        return self.store_vars if self.places is None else self.places.n_wide
+
+    @property
     def n_running(self) -> int:
         """The number of rows that a block runs."""
         return self.stored.n_rows + (0 if self.arranged is None else self.arranged.sums.n_rows)
@@ -242,8 +266,9 @@ class Layout:
 
     @property
     def plain_store_bytes(self) -> int:
-        n, bound = self.store_vars, self.bits // 8
-        return 2 * align16(n * bound) + align16((n + 7) // 8 * 4) + self.marks_bytes
+        n, per_word = self.store_vars, 4 if self.packed else 8  # variables by the word of their flags
+        bounds = align16(self.n_wide * self.bits // 8)
+        return 2 * bounds + align16(-(-n // per_word) * 4) + self.marks_bytes
 
     @property
     def marks_bytes(self) -> int:
@@ -342,6 +367,7 @@ class Layout:
         problem.project, problem.outputs = int(tnf.sense == 0), self.outputs
         problem.learn_bytes = self.learn_bytes() if settings.roles else 0
         problem.n_hole_words = self.store_vars - self.stored.n_vars
+        problem.packed, problem.n_wide_vars, problem.rest = int(self.packed), self.n_wide, self.rest
         arranged.count(problem, tnf, self.arranged)
         repair.count(problem, self.arrays)
         stated.count(problem, self.arrays)
@@ -390,6 +416,14 @@ class Layout:
     def is_whole(self, solution: Found | None) -> bool:
         """Whether the solution has the values of all variables, which neighbourhoods need."""
         return solution is not None and len(self.exports) == self.tnf.n_vars
+
+    def into_store(self, values: np.ndarray) -> np.ndarray:
+        """Numbers by variable ([n] or [n, k]), in the order of the store, as numbers of the store."""
+        return (values if self.places is None else values[self.places.order]).astype(self.bound_type)
+
+    def from_store(self, values: np.ndarray) -> np.ndarray:
+        """The numbers of a store (int64 [n] or [n, k]), in the order of the TNF."""
+        return (values if self.places is None else values[self.places.place]).astype(np.int64)
 
     def root_bound(self) -> int:
         """The lower bound of sense * objective at the root; -NO_INCUMBENT without an objective."""
