@@ -212,8 +212,9 @@ DEVICE bool is_beyond_store(Interval before, Interval after) {
 #endif
 }
 
-// Marks a change of `var`, which is the change where it is a truth, and trails its old bounds if this is the first at this level. The caller has read `lower`
-// and `upper` before: the lane that sets the bit first has read the bounds before any change of this level.
+// Marks a change of `var`, which makes it where that is a truth, and trails its old bounds if this is the first at this
+// level. The caller has read `lower` and `upper` before: the lane that sets the bit first has read the bounds before
+// any change of this level.
 DEVICE void record_change(const Block& b, i32 var, bound_t lower, bound_t upper, u32 flags) {
   Propagation& s = propagation(b);
   u32 shift = flag_shift(var);

@@ -45,16 +45,16 @@ WANTED = sorted(one for one in ALL if one[0] < one[1])
 # Names of --variant that go together, by the engine that has them; together all of them.
 QUICK = {
     "cpu": ("sweep,recompute,static-split,sort=operator,octagon",
-            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "bitset", "unfused"),
+            "warp-sweep,retire=scan,sort=neighbourhood,unsimplified", "bitset", "unfused", "packed"),
     "gpu": ("sweep,no-sync,plain-bounds,recompute,static-split", "warp-sweep,retire=scan,model=shared", "retire",
-            "plain-bounds", "bitset", "fused"),
+            "plain-bounds", "bitset", "fused", "packed"),
 }  # fmt: skip
 EACH = {
     "cpu": ("sweep", "sweep,no-retire", "sweep,retire=scan", "warp-sweep", "recompute", "no-retire", "static-split",
-            "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep"),
+            "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep", "packed,recompute"),
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
-            "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute"),
+            "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute", "packed,retire", "packed,fused", "packed,sweep"),
 }  # fmt: skip
 COMPILED = {("cpu", QUICK["cpu"][0]), ("gpu", QUICK["gpu"][1])}  # others are slow: each has kernels of its own
 BY_QUICK = [
@@ -349,6 +349,6 @@ def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
 
 def test_every_variant_is_tried():
     tried = {name for names in (*QUICK.values(), *EACH.values()) for many in names for name in many.split(",")}
-    of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none"}  # of which kernels know nothing
+    of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none", "unpacked"}  # of which kernels know nothing
     assert tried | of_host == set(variants.NAMES)
     assert parse_arguments(["--variant", "sweep", "x.fzn"]).options.variant == "sweep"

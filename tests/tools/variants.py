@@ -23,7 +23,7 @@ FLAGS = "-DCHECK_FIXPOINT"
 TOGETHER = (
     "sweep,no-retire", "sweep,retire=scan", "warp-sweep,retire=scan", "sweep,recompute,static-split",
     "plain-bounds,sweep", "plain-bounds,warp-sweep,no-retire", "sweep,no-sync", "sweep,retire", "retire,recompute",
-    "bitset,sweep", "bitset,recompute", "bitset,plain-bounds",
+    "bitset,sweep", "bitset,recompute", "bitset,plain-bounds", "packed,sweep", "packed,recompute",
 )  # fmt: skip
 
 

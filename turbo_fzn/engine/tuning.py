@@ -133,6 +133,13 @@ class Tuning(Table):
         kept=GPU,
         measured="docs/measurements/tree-search.md",
     )
+    packed_gain: float = tunable(
+        1.5,
+        "times as many blocks, or as few bytes",
+        "so many more stores must fit with packed truths",
+        kept=GPU,
+        measured="docs/measurements/tree-search.md",
+    )
     fused_gain: float = tunable(
         1.5,
         "times as many blocks",

@@ -36,7 +36,7 @@ from turbo_fzn.engine.cuda import context as contexts
 from turbo_fzn.engine.cuda.context import Context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.dispatch import Dispatch
-from turbo_fzn.engine.cuda.shape import Shape, launch_shape, may_fuse, pays
+from turbo_fzn.engine.cuda.shape import Shape, fusing_pays, launch_shape, may_choose, packing_pays
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, library, profile_flags
@@ -151,19 +151,28 @@ class GpuEngine:
     def _choose_rows(
         self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings
     ) -> tuple[Layout, Shape, tuple[str, ...]]:
-        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole if the settings demand
-        it, or if far more blocks fit the GPU then. Otherwise long rows cost more than the saved rounds."""
+        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole, and with packed truths,
+        if the settings demand it, or if far more blocks fit the GPU then. Otherwise long rows cost more than the saved
+        rounds, and packed truths more than others."""
         macros = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         layout = Layout(tnf, exports, replace(settings, fused=bool(settings.fused)))
         registers = {shared: here.kernel(layout.bits, shared, *macros).num_regs for shared in (True, False)}
         shape = launch_shape(here, layout, registers, settings)
-        if settings.fused is None and layout.tnf.arranged is not None and may_fuse(settings):
+        if not may_choose(settings):
+            return layout, shape, macros
+        chosen = settings
+        if settings.fused is None and layout.tnf.arranged is not None:
             smaller = Layout(tnf, exports, replace(settings, fused=True))
-            if pays(launch_shape(here, smaller, registers, settings), shape, here.sms):
-                macros = (*macros, variants.SUMS)
-                registers[True] = here.kernel(layout.bits, True, *macros).num_regs
-                return smaller, launch_shape(here, smaller, registers, settings), macros
-        return layout, shape, macros
+            of_smaller = launch_shape(here, smaller, registers, settings)
+            if fusing_pays(of_smaller, shape, here.sms):
+                layout, shape, macros = smaller, of_smaller, (*macros, variants.SUMS)
+        if settings.packed is None and layout.can_pack:
+            chosen = settings if shape.store_shared else replace(settings, store="global")
+            of_packed = launch_shape(here, layout, registers, chosen, layout.packed_store_bytes)
+            if packing_pays(of_packed, shape, layout):
+                layout, macros = Layout(tnf, exports, replace(layout.settings, packed=True)), (*macros, variants.TRUTHS)
+        registers[shape.store_shared] = here.kernel(layout.bits, shape.store_shared, *macros).num_regs
+        return layout, launch_shape(here, layout, registers, chosen), macros
 
     def _fit_memory(self, layout: Layout, shape: Shape) -> Shape:
         """The shape, with fewer blocks if the workspaces of all would not fit into the free device memory."""

@@ -29,21 +29,32 @@ class Shape:
     list_entries: int
 
 
-def may_fuse(settings: Settings) -> bool:
-    """Whether stores without inner links may be chosen for this run: only if the settings do not fix their place."""
+def may_choose(settings: Settings) -> bool:
+    """Whether other forms of the store may be chosen for this run: only if the settings do not fix their place."""
     return settings.store is None and settings.model is None and settings.sort is None and not settings.bitsets
 
 
-def pays(fused: Shape, ternary: Shape, sms: int) -> bool:
+def fusing_pays(fused: Shape, ternary: Shape, sms: int) -> bool:
     """Whether a launch without inner links is to be preferred (measured: docs/measurements/tree-search.md)."""
     if not fused.store_shared or not ternary.store_shared:
         return fused.store_shared
     return ternary.blocks <= TUNING.few_blocks_per_sm * sms and fused.blocks >= TUNING.fused_gain * ternary.blocks
 
 
-def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings: Settings) -> Shape:
+def packing_pays(packed: Shape, usual: Shape, layout: Layout) -> bool:
+    """Whether a launch whose stores have packed truths is to be preferred: where far more stores fit into shared
+    memory, or, in global memory, the caches hold far more of them (measured: docs/measurements/tree-search.md)."""
+    if usual.store_shared:
+        return packed.blocks >= TUNING.packed_gain * usual.blocks
+    return layout.store_bytes >= TUNING.packed_gain * layout.packed_store_bytes
+
+
+def launch_shape(
+    here: Any, layout: Layout, registers: dict[bool, int], settings: Settings, store_bytes: int | None = None
+) -> Shape:
     """The shape with as many blocks as fit; the fewer blocks fit, the more threads each block has. `here` is a
-    context.Context, `registers` the number for each lane, by whether the store is in shared memory.
+    context.Context, `registers` the number for each lane, by whether the store is in shared memory; `store_bytes` is
+    the size of a store of another form than the layout's.
 
     Many one-warp blocks are best for small stores, one large block for a store that fills the shared memory (measured:
     docs/measurements/tree-search.md). The propagation lists get the rest of the shared memory. Raises EngineError where
@@ -53,10 +64,11 @@ def launch_shape(here: Any, layout: Layout, registers: dict[bool, int], settings
     granules = here.shared_per_sm // SHARED_GRANULE
     least_lists = 2 * align16(4 * min(max(layout.queue_capacity, layout.changed_capacity), TUNING.short_list))
     most_store = here.shared_per_block - STATE_BYTES - least_lists
-    shared = settings.store != "global" and layout.store_bytes <= most_store
+    size = layout.store_bytes if store_bytes is None else store_bytes
+    shared = settings.store != "global" and size <= most_store
     if settings.store == "shared" and not shared:
-        raise EngineError(f"store=shared: a store of {layout.store_bytes} bytes does not fit into {most_store}")
-    store = layout.store_bytes if shared else 0
+        raise EngineError(f"store=shared: a store of {size} bytes does not fit into {most_store}")
+    store = size if shared else 0
     with_rows = settings.model == "shared" and store + layout.rows_bytes <= most_store
     store += layout.rows_bytes if with_rows else 0
     fitting = max(granules // -(-(store + least_lists + fixed) // SHARED_GRANULE), 1)

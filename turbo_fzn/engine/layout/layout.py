@@ -105,14 +105,19 @@ class Layout:
         self.exports = np.ascontiguousarray(exports, np.int32)
         self.neighbours = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
         self.packed, self.places = bool(settings.packed), None
-        if self.packed and tnf.floats is None and not settings.roles:
-            self._pack_truths()
         self.bits = 32 if tnf.is_narrow() else 64
         self.holes = find_holes(self.tnf) if settings.bitsets and self.bits == 32 and not settings.roles else None
+        if self.packed and self.can_pack:
+            self._pack_truths()
         self.bound_type = np.int32 if self.bits == 32 else np.int64
         self.arrays = self._read_only_arrays()
         self.weights = self._degrees()
         self._set_capacities()
+
+    @property
+    def can_pack(self) -> bool:
+        """Whether truths can be packed: where no block learns, in stores of 32 bits without holes."""
+        return self.bits == 32 and self.holes is None and not self.settings.roles
 
     def _pack_truths(self) -> None:
         """Brings all that names variables into the order of a store with packed truths."""
@@ -266,9 +271,17 @@ class Layout:
 
     @property
     def plain_store_bytes(self) -> int:
-        n, per_word = self.store_vars, 4 if self.packed else 8  # variables by the word of their flags
-        bounds = align16(self.n_wide * self.bits // 8)
-        return 2 * bounds + align16(-(-n // per_word) * 4) + self.marks_bytes
+        return self._store_bytes(self.n_wide, self.packed)
+
+    @property
+    def packed_store_bytes(self) -> int:
+        """The size that a store with packed truths would have."""
+        return self._store_bytes(find_places(self.tnf, self.stored.n_vars).n_wide, True)
+
+    def _store_bytes(self, n_wide: int, packed: bool) -> int:
+        per_word = 4 if packed else 8  # variables by the word of their flags
+        flags = align16(-(-self.store_vars // per_word) * 4)
+        return 2 * align16(n_wide * self.bits // 8) + flags + self.marks_bytes
 
     @property
     def marks_bytes(self) -> int:
