@@ -254,7 +254,8 @@ DEVICE void clear_changes(const Block& b, i32 n_changed) {
       block_and(flag_word(b, b.changed[i]), ~(FLAG_CHANGED << flag_shift(b.changed[i])));
     }
   } else {
-    for (i32 i = lane(); i < flag_words(store_vars(*b.problem)); i += lanes()) block_and(&b.flags[i], ALL_LASTING_FLAGS);
+    i32 words = flag_words(store_vars(*b.problem));
+    for (i32 i = lane(); i < words; i += lanes()) block_and(&b.flags[i], ALL_LASTING_FLAGS);
   }
 }
 

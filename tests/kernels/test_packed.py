@@ -84,8 +84,8 @@ def test_variables_are_named_by_their_places_in_the_arrays_of_the_kernels():
     assert layout.arrays["neighbours"].tolist() == [2, 0, 3, 1], "in the order of the TNF"
     assert layout.arrays["strategy_vars"][layout.rest :].tolist() == [2, 0, 3, 1], "as the last strategy takes them"
     values = np.array([10, 11, 12, 13])
-    assert layout.from_store(layout.into_store(values)).tolist() == values.tolist()
-    assert layout.into_store(values).tolist() == [11, 13, 10, 12]
+    assert layout.places.back(layout.places.into(values)).tolist() == values.tolist()
+    assert layout.places.into(values).tolist() == [11, 13, 10, 12]
 
 
 def test_truths_are_packed_where_far_more_stores_fit_by_that():
@@ -146,7 +146,7 @@ def drained(engine: OpenEngine) -> list[Found]:
 
 def packed_engine(**settings: object) -> OpenEngine:
     engine = OpenEngine(MIXED, packed=True, macros=(variants.TRUTHS,), **settings)
-    assert engine.layout.places is not None and 0 < engine.layout.n_wide < engine.layout.store_vars
+    assert engine.layout.places.moves and 0 < engine.layout.n_wide < engine.layout.store_vars
     return engine
 
 
@@ -215,9 +215,9 @@ def test_a_path_is_translated_and_back():
     places = find_places(tnf_of((0, 1), (0, 9), (0, 1), (2, 5)), n_stored=4)
     path = np.zeros(4, np.dtype(Decision.of(32)))
     path["var"], path["lower"] = range(4), [7, 8, 9, 10]
-    there = places.paths(path.tobytes(), 32, places.place)
+    there = places.path_into(path.tobytes(), 32)
     assert np.frombuffer(there, path.dtype)["var"].tolist() == [2, 0, 3, 1]
-    assert places.paths(there, 32, places.order) == path.tobytes() and places.paths(b"", 32, places.place) == b""
+    assert places.path_back(there, 32) == path.tobytes() and places.path_into(b"", 32) == b""
 
 
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])

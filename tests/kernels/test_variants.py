@@ -54,7 +54,8 @@ EACH = {
             "static-split,recompute", "warp-sweep,recompute", "bitset,recompute", "bitset,sweep", "packed,recompute"),
     "gpu": ("default", "sweep", "sweep,retire", "sweep,retire=scan", "warp-sweep", "warp-sweep,retire", "plain-bounds",
             "plain-bounds,warp-sweep", "retire,recompute", "recompute", "static-split", "model=shared",
-            "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute", "packed,retire", "packed,fused", "packed,sweep"),
+            "bitset,sweep", "bitset,retire", "fused,retire", "fused,recompute",
+            "packed,retire", "packed,fused", "packed,sweep"),
 }  # fmt: skip
 COMPILED = {("cpu", QUICK["cpu"][0]), ("gpu", QUICK["gpu"][1])}  # others are slow: each has kernels of its own
 BY_QUICK = [
@@ -349,6 +350,6 @@ def test_retired_rows_take_a_bit_each_of_a_store(fake_gpu):
 
 def test_every_variant_is_tried():
     tried = {name for names in (*QUICK.values(), *EACH.values()) for many in names for name in many.split(",")}
-    of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none", "unpacked"}  # of which kernels know nothing
+    of_host = {"sync", "store=shared", "store=global", "model=global", "sort=none", "unpacked"}  # kernels know nothing
     assert tried | of_host == set(variants.NAMES)
     assert parse_arguments(["--variant", "sweep", "x.fzn"]).options.variant == "sweep"

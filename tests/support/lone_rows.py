@@ -21,6 +21,7 @@ from turbo_fzn.engine.cuda import context
 from turbo_fzn.engine.cuda.devices import driver
 from turbo_fzn.engine.cuda.gpu import NON_BLOCKING, upload
 from turbo_fzn.engine.layout import fused as fused_rows
+from turbo_fzn.engine.layout import learners
 from turbo_fzn.engine.layout import wide as wide_rows
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import point_to
@@ -151,9 +152,9 @@ def learner_of(tnf: TNF, fused: Fused | None = None) -> Iterator[tuple[Layout, P
     layout = Layout(tnf, np.empty(0, np.int32), Settings(roles=("finder",)))
     common = make_common()
     problem = problem_on_cpu(layout, common)
-    watches = layout.watches_of_learners()
+    watches = learners.watches(layout.tnf)
     point_to(problem, watches)
-    decided = layout.learners(), layout.decision_sets()
+    decided = learners.records(1, 1, (), ()), learners.decision_sets(tnf)
     problem.learners, problem.decision_sets = (array.ctypes.data for array in decided)
     if fused:
         arrays = fused_rows.pack(fused, tnf.n_vars)

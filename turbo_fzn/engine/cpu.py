@@ -26,7 +26,7 @@ from turbo_fzn.engine.contract import (
     merge_statistics,
 )
 from turbo_fzn.engine.figures import memory_by_kind, subproblem_counts
-from turbo_fzn.engine.layout import fused, goals, wide
+from turbo_fzn.engine.layout import fused, goals, learners, wide
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.library import check_sums, flags, library, point_to
 from turbo_fzn.engine.parcels import Parcels
@@ -150,6 +150,7 @@ class CpuEngine:
     def _first_memory(self, layout: Layout) -> dict[str, np.ndarray]:
         """The initial arrays that the blocks write to, by their names in Problem."""
         islands, incumbents = layout.first_islands()
+        settings, n_learners = layout.settings, len(layout.settings.roles)
         memory = {
             "weights": layout.weights,
             "islands": islands,
@@ -161,9 +162,9 @@ class CpuEngine:
             "statistics": self.blocks_statistics,
             "learn_statistics": self.learn_statistics,
             "depths": first_depths(),
-            "roles": layout.roles(),
-            "learners": layout.learners(),
-            "decision_sets": layout.decision_sets() if layout.settings.roles else np.zeros(1, np.uint8),
+            "roles": learners.methods_of(settings.blocks, settings.roles),
+            "learners": learners.records(settings.blocks, n_learners, settings.fuses, settings.decides),
+            "decision_sets": learners.decision_sets(layout.tnf) if n_learners else np.zeros(1, np.uint8),
             "pool_sequences": layout.first_sequences(),
             "pool": np.zeros(layout.pool_slots * layout.pool_slot_bytes, np.uint8),
             "ring": np.zeros(layout.ring_slots * layout.ring_slot_bytes, np.uint8),
@@ -171,11 +172,11 @@ class CpuEngine:
             "outbox": line_aligned(layout.parcels * layout.parcel_bytes),
             "inbox": line_aligned(layout.parcels * layout.parcel_bytes),
         }
-        if (exchange := layout.first_exchange()) is not None:
-            memory["exchange"] = exchange
+        if n_learners > 1:
+            memory["exchange"] = learners.first_exchange(settings.blocks, layout.bits)
         if layout.settings.posts and layout.settings.roles:
             memory["posted"] = first_postbox()
-        return memory | (layout.rows_of_learners() if layout.settings.roles else {})
+        return memory | (learners.rows(layout.tnf, settings.fused is not False) if n_learners else {})
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:
@@ -222,7 +223,7 @@ class CpuEngine:
 
     def adopt(self, found: Found) -> None:
         if self.layout.is_whole(found):
-            values = self.layout.into_store(found.values)
+            values = np.ascontiguousarray(self.layout.places.into(found.values), self.layout.bound_type)
             value = self.layout.tnf.sense * found.objective
             self.library.adopt_solution(ctypes.byref(self.problem), values.ctypes.data, value)
 
@@ -265,11 +266,12 @@ class CpuEngine:
         self.units_read = version
         words = np.empty(2 * self.layout.tnf.n_vars, self.layout.bound_type)
         under = self.library.read_units(ctypes.byref(self.problem), words.ctypes.data)
-        return Roots(self.layout.from_store(words.reshape(-1, 2)).reshape(-1), under)
+        sides = self.layout.places.back(words.reshape(-1, 2)).reshape(-1)
+        return Roots(sides.astype(np.int64), under)
 
     def tighten(self, roots: Roots) -> None:
         if self.common.best <= roots.under:
-            words = self.layout.into_store(roots.sides.reshape(-1, 2))
+            words = self.layout.places.into(roots.sides.reshape(-1, 2)).astype(self.layout.bound_type)
             self.library.write_units(ctypes.byref(self.problem), words.ctypes.data)
 
     @property

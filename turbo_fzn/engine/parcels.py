@@ -70,7 +70,7 @@ class Parcels:
             self.fence()
             place += ctypes.sizeof(Parcel)
             path = self.outbox[place : place + parcel.length * self.decision_bytes].tobytes()
-            paths.append(path if self.places is None else self.places.paths(path, self.bits, self.places.order))
+            paths.append(self.places.path_back(path, self.bits))
             self.taken += 1
         return paths
 
@@ -86,9 +86,7 @@ class Parcels:
         fit a parcel."""
         if not all(map(self.fits, paths)):
             raise InternalError(f"a subproblem of another engine has more than {self.longest} decisions")
-        for path in paths if self.places is None else [
-            self.places.paths(path, self.bits, self.places.place) for path in paths
-        ]:
+        for path in (self.places.path_into(path, self.bits) for path in paths):
             parcel = np.zeros(ctypes.sizeof(Parcel) + len(path), np.uint8)
             Parcel.from_buffer(parcel.data).length = len(path) // self.decision_bytes
             parcel[ctypes.sizeof(Parcel) :] = np.frombuffer(path, np.uint8)

@@ -125,11 +125,11 @@ class _Chosen(tuple[Variant, ...]):
 
     def gpu_builds(self, engine: str = GPU) -> Iterator[tuple[str, ...]]:
         """The macros of each build of the GPU's kernels that a model may need: with rows that fit shared memory, and
-        without; usually with sums, and without."""
+        without; usually with sums and packed truths, and without."""
         found = self.settings(engine)
         yield found["macros"]
         if engine == GPU and not any(found.values()):
-            yield (SUMS,)
+            yield from ((SUMS,), (TRUTHS,), (SUMS, TRUTHS))
         if found.get("model") == "shared":
             yield (*found["macros"], ROWS_SHARED)
 

@@ -366,7 +366,7 @@ class Problem(ctypes.Structure):
     n_store_vars: i32  # the first variables are in a block's store (tnf/arrange.py)
     n_wide_vars: i32  # the first of these have bounds; the others are truths (layout/packed.py)
     packed: i32  # whether this is for a build that packs truths
-    rest: i32  # where strategy_vars lists the store's variables in their order before, in builds that pack truths
+    rest: i32  # where strategy_vars has the store's variables in their usual order, in such a build
     n_store_rows: i32  # and the first rows run in it, with sums
     n_sums: i32
     n_short_sums: i32  # the first ones

@@ -61,7 +61,7 @@ class Dispatch:
             return
         self.best, version = value, int(self.island[WHOLE]) + 2
         self.island[:] = version - 1, value, version
-        self.values[:] = self.layout.into_store(values)
+        self.values[:] = self.layout.places.into(values)
         place = self.layout.n_islands * ctypes.sizeof(Island)
         start = self.layout.n_islands * self.values.nbytes
         self._copy(
@@ -77,7 +77,7 @@ class Dispatch:
     def send_roots(self, sides: np.ndarray) -> None:
         """Sends root bounds (int64 [2 n], as in contract.Roots), no weaker than the bounds before. Each bound is valid
         by itself, so blocks may read a mixture."""
-        self.sides[:] = self.layout.into_store(sides.reshape(-1, 2)).reshape(-1)
+        self.sides[:] = self.layout.places.into(sides.reshape(-1, 2)).reshape(-1)
         self.version += 1
         self._copy([("units", ctypes.sizeof(Units), self.sides), ("units", offset(Units, "version"), self.version)])
 

@@ -151,9 +151,9 @@ class GpuEngine:
     def _choose_rows(
         self, here: Context, tnf: TNF, exports: np.ndarray, settings: Settings
     ) -> tuple[Layout, Shape, tuple[str, ...]]:
-        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole, and with packed truths,
-        if the settings demand it, or if far more blocks fit the GPU then. Otherwise long rows cost more than the saved
-        rounds, and packed truths more than others."""
+        """The layout, the shape of a launch, and the macros of its kernel: with sums as a whole, and with packed
+        truths, if the settings demand it, or if far more blocks fit the GPU then. Otherwise long rows cost more than
+        the saved rounds, and packed truths more than others."""
         macros = (*float_flags(tnf), *profile_flags(settings), *settings.macros)
         layout = Layout(tnf, exports, replace(settings, fused=bool(settings.fused)))
         registers = {shared: here.kernel(layout.bits, shared, *macros).num_regs for shared in (True, False)}

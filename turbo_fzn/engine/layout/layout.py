@@ -15,9 +15,6 @@ import numpy as np
 from turbo_fzn.base import memory
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import (
-    DECISION_SETS,
-    EXCHANGE_LITERALS,
-    EXCHANGE_SLOTS,
     FIRST_ANNOTATED,
     FREE_STRATEGY,
     METHODS,
@@ -25,7 +22,6 @@ from turbo_fzn.engine.abi.abi import (
     WARM_START,
     Common,
     Decision,
-    DecisionSet,
     Island,
     Level,
     OwnValueChoice,
@@ -39,13 +35,12 @@ from turbo_fzn.engine.abi.abi import (
 from turbo_fzn.engine.abi.aligned import align16, columns, line_aligned, make_common, power_of_two
 from turbo_fzn.engine.abi.model_records import Row
 from turbo_fzn.engine.abi.model_records import Strategy as StrategyRecord
-from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.contract import Found
-from turbo_fzn.engine.layout import arranged, decisions, fused, goals, repair, stated, strategies, wide
+from turbo_fzn.engine.layout import arranged, repair, stated, strategies
 from turbo_fzn.engine.layout.holes import WHOLE_WORD, find_holes
 from turbo_fzn.engine.layout.neighbours import decision_variables, owners
 from turbo_fzn.engine.layout.order import ordered_rows
-from turbo_fzn.engine.layout.packed import Places, find_places
+from turbo_fzn.engine.layout.packed import find_places, unmoved
 from turbo_fzn.engine.layout.split import split_bits, splittable
 from turbo_fzn.engine.layout.watch import watch_lists
 from turbo_fzn.engine.tuning import TUNING
@@ -104,7 +99,7 @@ class Layout:
         self.stored = arranged.stored(self.tnf, self.arranged)
         self.exports = np.ascontiguousarray(exports, np.int32)
         self.neighbours = decision_variables(tnf, tnf.n_vars if tnf.arranged is None else tnf.arranged.n_vars)
-        self.packed, self.places = bool(settings.packed), None
+        self.packed, self.places = bool(settings.packed), unmoved(tnf.n_vars, self.stored.n_vars)
         self.bits = 32 if tnf.is_narrow() else 64
         self.holes = find_holes(self.tnf) if settings.bitsets and self.bits == 32 and not settings.roles else None
         if self.packed and self.can_pack:
@@ -183,8 +178,8 @@ class Layout:
         every = [*(own[i] for i in range(FIRST_ANNOTATED)), *tnf.strategies]
         records, lists, gaps = strategies.pack(every, tnf.lower, tnf.upper, len(tnf.tables))
         self.outputs = StrategyRecord(VarChoice.INPUT_ORDER, ValueChoice.MIN, len(lists), len(shown))
-        rest = np.empty(0, np.int32) if self.places is None else self.places.place[: self.stored.n_vars]
-        self.rest = -1 if self.places is None else len(lists) + len(shown)
+        rest = self.places.place[: self.stored.n_vars if self.places.moves else 0]
+        self.rest = len(lists) + len(shown) if self.places.moves else -1
         return records, np.concatenate((lists, shown, rest)).astype(np.int32), gaps
 
     def _warm_start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -237,7 +232,7 @@ class Layout:
     @property
     def n_wide(self) -> int:
         """The number of pairs of bounds beside packed truths."""
-        return self.store_vars if self.places is None else self.places.n_wide
+        return self.places.n_wide + self.store_vars - self.stored.n_vars
 
     @property
     def n_running(self) -> int:
@@ -275,8 +270,9 @@ class Layout:
 
     @property
     def packed_store_bytes(self) -> int:
-        """The size that a store with packed truths would have."""
-        return self._store_bytes(find_places(self.tnf, self.stored.n_vars).n_wide, True)
+        """The size that a store with packed truths would have on a GPU."""
+        plain = self._store_bytes(find_places(self.tnf, self.stored.n_vars).n_wide, True)
+        return plain + bool(self.settings.retires) * self.marks_bytes
 
     def _store_bytes(self, n_wide: int, packed: bool) -> int:
         per_word = 4 if packed else 8  # variables by the word of their flags
@@ -309,47 +305,10 @@ class Layout:
             + repair.walk_bytes(self.stored.n_vars, self.n_running, self.bits, self.arrays)
         )
 
-    def roles(self) -> np.ndarray:
-        """The method of each block (int32 [blocks]): its role if it learns, else the tree search."""
-        roles = np.zeros(self.settings.blocks, np.int32)
-        roles[len(roles) - len(self.settings.roles) :] = [METHODS.index(role) for role in self.settings.roles]
-        return roles
-
-    def learners(self) -> np.ndarray:
-        """The LearnerSettings of each block (int32 [blocks, 2])."""
-        learners = np.full((self.settings.blocks, 2), (1 << DecisionSet.ALL, 1), np.int32)
-        own = learners[self.settings.blocks - len(self.settings.roles) :]
-        own[: len(self.settings.fuses), 1] = self.settings.fuses
-        for learner, names in zip(own, self.settings.decides):
-            learner[0] = sum(1 << DECISION_SETS.index(name) for name in names)
-        return learners
-
-    def decision_sets(self) -> np.ndarray:
-        """The decision sets that each variable is in, as bits (uint8 [n])."""
-        return decisions.decision_sets(self.tnf, decision_variables(self.tnf, self.tnf.n_vars)[0])
-
-    def rows_of_learners(self) -> dict[str, np.ndarray]:
-        """The arrays that learners read, by the names in Problem: see fused.py, wide.py and goals.py."""
-        rows = fused.rows_of_learners(self.tnf, self.settings.fused is not False)
-        wides = wide.pack(self.tnf.wides, self.tnf.n_vars)
-        return self.watches_of_learners() | rows | wides | goals.pack(self.tnf)
-
-    def watches_of_learners(self) -> dict[str, np.ndarray]:
-        """The watch lists of all ternary rows, by their names in Problem."""
-        return dict(zip(("watches", "watchers"), watch_lists(self.tnf)))
-
     def learn_bytes(self) -> int:
         """Memory of each block that learns, in bytes: its share, but no more than the fastest learner fills in days."""
         n = self.tnf.n_vars
         return min(self.settings.learn_bytes or memory.share() // max(len(self.settings.roles), 1), 2**30 + 2**10 * n)
-
-    def first_exchange(self) -> np.ndarray | None:
-        """The memory of the exchange between learners (uint8): a ring for each block, whose size the kernels assert.
-        None with fewer than two learners."""
-        if len(self.settings.roles) < 2:
-            return None
-        slot = 16 + EXCHANGE_LITERALS * 2 * self.bits // 8
-        return line_aligned(self.settings.blocks * align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE))
 
     def first_units(self) -> np.ndarray:
         """The initial units (uint8): the root bounds."""
@@ -429,14 +388,6 @@ class Layout:
     def is_whole(self, solution: Found | None) -> bool:
         """Whether the solution has the values of all variables, which neighbourhoods need."""
         return solution is not None and len(self.exports) == self.tnf.n_vars
-
-    def into_store(self, values: np.ndarray) -> np.ndarray:
-        """Numbers by variable ([n] or [n, k]), in the order of the store, as numbers of the store."""
-        return (values if self.places is None else values[self.places.order]).astype(self.bound_type)
-
-    def from_store(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of a store (int64 [n] or [n, k]), in the order of the TNF."""
-        return (values if self.places is None else values[self.places.place]).astype(np.int64)
 
     def root_bound(self) -> int:
         """The lower bound of sense * objective at the root; -NO_INCUMBENT without an objective."""

@@ -18,11 +18,12 @@ from turbo_fzn.tnf.language import TNF
 @dataclass(frozen=True, eq=False, repr=False)
 class Places:
     """`place` (int64 [n]) is the number in the store's order of each variable, and `order` (int64 [n]) the variable at
-    each place; the first `n_wide` have bounds."""
+    each place; the first `n_wide` have bounds. `moves`: whether it is another order than that of the TNF."""
 
     place: np.ndarray
     order: np.ndarray
     n_wide: int
+    moves: bool
 
     def moved(self, tnf: TNF) -> TNF:
         """The TNF with its variables in the store's order."""
@@ -31,11 +32,32 @@ class Places:
             arranged = replace(arranged, sums=renumbered_sums(arranged.sums, self.place))
         return replace(moved_to(tnf, self.place, np.arange(tnf.n_rows)), arranged=arranged)
 
-    def paths(self, path: bytes, bits: int, numbers: np.ndarray) -> bytes:
-        """The decisions of a path (engine/parcels.py) on variables that have other `numbers` now."""
-        decisions = np.frombuffer(path, np.dtype(Decision.of(bits))).copy()
-        decisions["var"] = numbers[decisions["var"]]
-        return decisions.tobytes()
+    def into(self, values: np.ndarray) -> np.ndarray:
+        """Numbers by variable ([n] or [n, k]), in the order of the store."""
+        return values[self.order] if self.moves else values
+
+    def back(self, values: np.ndarray) -> np.ndarray:
+        """Numbers in the order of the store ([n] or [n, k]), by variable."""
+        return values[self.place] if self.moves else values
+
+    def path_into(self, path: bytes, bits: int) -> bytes:
+        """The decisions of a path (engine/parcels.py), with the numbers of the store."""
+        return _renumbered(path, bits, self.place) if self.moves else path
+
+    def path_back(self, path: bytes, bits: int) -> bytes:
+        """The decisions of a path of the store, with the numbers of the TNF."""
+        return _renumbered(path, bits, self.order) if self.moves else path
+
+
+def _renumbered(path: bytes, bits: int, numbers: np.ndarray) -> bytes:
+    decisions = np.frombuffer(path, np.dtype(Decision.of(bits))).copy()
+    decisions["var"] = numbers[decisions["var"]]
+    return decisions.tobytes()
+
+
+def unmoved(n: int, n_stored: int) -> Places:
+    """The places of n variables in a usual store, which has the first ones."""
+    return Places(np.arange(n), np.arange(n), n_stored, False)
 
 
 def find_places(tnf: TNF, n_stored: int) -> Places:
@@ -46,4 +68,4 @@ def find_places(tnf: TNF, n_stored: int) -> Places:
     order = np.argsort(group, kind="stable")
     place = np.empty(tnf.n_vars, np.int64)
     place[order] = np.arange(tnf.n_vars)
-    return Places(place, order, int((group == 0).sum()))
+    return Places(place, order, int((group == 0).sum()), True)

@@ -35,6 +35,8 @@ GPU_VARIANTS: tuple[tuple[int, bool, tuple[str, ...]], ...] = tuple(
 )
 GPU_VARIANTS += tuple((64, shared, compiler.GPU_FLOAT_FLAGS) for shared in (True, False))
 GPU_VARIANTS += tuple((bits, True, (variants.SUMS,)) for bits in (32, 64))
+GPU_VARIANTS += tuple((32, shared, (variants.TRUTHS,)) for shared in (True, False))
+GPU_VARIANTS += ((32, True, (variants.SUMS, variants.TRUTHS)),)
 
 
 # The kernel of most models, and the registers a thread with which 21 blocks of a warp fit an SM; with 112, which a
@@ -73,7 +75,7 @@ def checked() -> Iterator[tuple[str, str, tuple[int, bool, tuple[str, ...]]]]:
     """(source, architecture, variant) for every source in every build for every architecture; for the variants of
     variants.py, one width and one architecture only."""
     for source, architecture, variant in itertools.product(SOURCES.values(), GPU_ARCHITECTURES, GPU_VARIANTS):
-        if source == compiler.SOLVE or variants.SUMS not in variant[2]:  # the hybrid engine's blocks have no sums
+        if source == compiler.SOLVE or not {variants.SUMS, variants.TRUTHS} & {*variant[2]}:  # hybrid blocks have none
             yield source, architecture, variant
     for engine, source in SOURCES.items():
         changed = [one for one in variants.VARIANTS if engine in one.engines and engine not in one.usual]
