@@ -9,6 +9,8 @@
 #include "learn/exchange/exchange.h"
 #include "learn/learner.h"
 #include "learn/propagators/posted.h"
+#include "proof/conflict.h"
+#include "proof/trim.h"
 #include "search/implications.h"
 #include "search/incumbent.h"
 #include "search/logged.h"
@@ -141,6 +143,31 @@ void write_units(const Problem* problem, const bound_t* words) { tell_units(prob
 // Posts the row sum of terms <= high, which holds in solutions better than the incumbent, at a place.
 void post_row(const Problem* problem, i32 place, i64 high, const Term* terms, i32 n_terms) {
   post(problem, place, high, terms, n_terms);
+}
+
+// Begins to trim a log. Gives null without memory.
+Trimming* trim_begin(ProofTrim* host, Explainer explainer) { return begin_trim(host, explainer); }
+void trim_end(Trimming* t) { end_trim(t); }
+
+// Finds the hints of the clause of the event. Gives 0, or a TrimFault.
+i64 trim_clause(Trimming* t) { return explain_clause(*t); }
+
+// Notes a step that assumes these literals. Gives its number, or -1 without memory.
+i64 trim_note_step(Trimming* t, const i64* literals, i64 size) { return note_step(*t, literals, size); }
+
+// Adds the hints for what is needed. These give 0, or a TrimFault.
+i64 trim_need_event(Trimming* t, i64 event) { return fault_of(*t, need_event(*t, event)); }
+i64 trim_need_clause(Trimming* t, i64 name) { return fault_of(*t, need_clause(*t, name)); }
+i64 trim_need_step(Trimming* t, i64 step) { return fault_of(*t, need_step(*t, step)); }
+i64 trim_need_root(Trimming* t, i64 side, i64 k) { return fault_of(*t, need_root(*t, side, k)); }
+
+// Shows the host the hints and the chains, and begins with no hints again.
+void trim_show(Trimming* t) { show_hints(*t); }
+
+// Finds the records of a log that are no explanations: their places among these words. Gives their number; `end` is the
+// place behind the last record that was looked at.
+i64 trim_find_events(const i64* words, i64 size, i64* places, i64* end) {
+  return find_events(words, size, places, end);
 }
 
 #ifdef TRACE

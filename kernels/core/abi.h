@@ -1,6 +1,5 @@
 // What the host and the kernels agree on: the words that blocks share, the solution ring, the input of a kernel.
 // Printed from turbo_fzn/engine/abi/abi.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
-//
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
 
@@ -108,6 +107,16 @@ enum LogKind {
   LOG_ENDED = 7,      // the space is exhausted
 };
 
+// What a hint is about: its lowest bits. LAST: the bit of the last use of that; its number begins behind it.
+enum HintKind {
+  HINT_EVENT = 0, HINT_STEP = 1, HINT_CHAIN = 2, HINT_LAST = 4,
+};
+
+// Why the hints of a clause cannot be told (turbo_fzn/proof/hints.py).
+enum TrimFault {
+  TRIM_MEMORY = 1, TRIM_HOST = 2, TRIM_DAMAGED = 3, TRIM_UNPROVED = 4, TRIM_UNKNOWN = 5, TRIM_SILENT = 6,
+};
+
 // A consequence of a literal: a truth is false, or true; a variable gets its first lower, or upper bound.
 enum Implied {
   IMPLIES_FALSE = 0, IMPLIES_TRUE = 1, IMPLIES_LOWER = 2, IMPLIES_UPPER = 3,
@@ -161,15 +170,6 @@ struct LearnStatistics {
   i64 premises;
   i64 cores;               // of the objective's terms (learn/analysis/cores.h)
   i64 explanation_errors;  // counted by CHECK_EXPLANATIONS builds only
-};
-
-// The ring of these records, from the block that learns to the host, which empties it.
-struct ProofLog {
-  i64* words;
-  i64 capacity;  // a power of two
-  i64 written, taken;
-  i64 clauses;   // the number of clauses that have been named
-  i32 stopped;   // nothing more is wanted; set by the host, or where the learner gives up
 };
 
 // `var` is restricted to lower..upper.
@@ -367,7 +367,7 @@ struct Problem {
   const char* absorbed;               // for each row: whether linear rows or clauses replace it
   const char* links;                  // for each variable: whether it has left with such rows
   const i32* link_rows;               // the rows that define these, operands first
-  i32 n_clauses, n_clause_literals, n_hole_words;
+  i32 n_clauses, n_clause_literals, n_hole_words, n_wide_vars, packed, rest;
   i32 n_levels;                       // of `defining_rows`
   const Wide* wides;                  // rows that learners run beside all others (tnf/wide.py)
   const i32* wide_arguments;
@@ -377,9 +377,6 @@ struct Problem {
   i32 posted_bytes;                   // of a row in it, with its terms
   i32 n_counters;                     // of a learner, in its own copy (learn/propagators/counters.h)
   i32 n_store_vars;                   // the first variables are in a block's store (tnf/arrange.py)
-  i32 n_wide_vars;                    // the first of these have bounds; the others are truths (layout/packed.py)
-  i32 packed;                         // whether this is for a build that packs truths
-  i32 rest;                           // where strategy_vars lists the store's variables in their order before, in builds that pack truths
   i32 n_store_rows;                   // and the first rows run in it, with sums
   i32 n_sums;
   i32 n_short_sums;                   // the first ones

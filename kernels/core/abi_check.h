@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "7dd86942ccb6eac5"
+#define ABI_DIGEST "22e87888e89185c6"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -29,7 +29,9 @@ SAME(DECIDE_ALL, 0); SAME(DECIDE_TRUTHS, 1); SAME(DECIDE_UNLINKED, 2); SAME(DECI
 SAME(ACTIVITY_FIXPOINT, 0); SAME(ACTIVITY_CHOICE, 1); SAME(ACTIVITY_BACKTRACK, 2); SAME(ACTIVITY_SOLUTION, 3);
 SAME(ACTIVITY_DIVE, 4); SAME(ACTIVITY_WAIT, 5); SAME(TRACE_SOLVED, 0); SAME(TRACE_FAILED, 1); SAME(TRACE_BRANCH, 2);
 SAME(TRACE_SKIPPED, 3); SAME(LOG_BY_ROW, 1); SAME(LOG_BY_CLAUSE, 2); SAME(LOG_LEARNED, 3); SAME(LOG_ROOT, 4);
-SAME(LOG_REFUTED, 5); SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7); SAME(IMPLIES_FALSE, 0); SAME(IMPLIES_TRUE, 1);
+SAME(LOG_REFUTED, 5); SAME(LOG_SOLUTION, 6); SAME(LOG_ENDED, 7); SAME(HINT_EVENT, 0); SAME(HINT_STEP, 1);
+SAME(HINT_CHAIN, 2); SAME(HINT_LAST, 4); SAME(TRIM_MEMORY, 1); SAME(TRIM_HOST, 2); SAME(TRIM_DAMAGED, 3);
+SAME(TRIM_UNPROVED, 4); SAME(TRIM_UNKNOWN, 5); SAME(TRIM_SILENT, 6); SAME(IMPLIES_FALSE, 0); SAME(IMPLIES_TRUE, 1);
 SAME(IMPLIES_LOWER, 2); SAME(IMPLIES_UPPER, 3);
 
 #define BY_WIDTH(narrow, wide) (BOUND_BITS == 32 ? (narrow) : (wide))
@@ -51,24 +53,35 @@ SAME(offsetof(LearnStatistics, heard), 64); SAME(offsetof(LearnStatistics, expla
 SAME(offsetof(LearnStatistics, premises), 80); SAME(offsetof(LearnStatistics, cores), 88);
 SAME(offsetof(LearnStatistics, explanation_errors), 96); SAME(sizeof(ProofLog), 48); SAME(offsetof(ProofLog, words), 0);
 SAME(offsetof(ProofLog, capacity), 8); SAME(offsetof(ProofLog, written), 16); SAME(offsetof(ProofLog, taken), 24);
-SAME(offsetof(ProofLog, clauses), 32); SAME(offsetof(ProofLog, stopped), 40); SAME(sizeof(Row), 16);
-SAME(offsetof(Row, op), 0); SAME(offsetof(Row, x), 4); SAME(offsetof(Row, y), 8); SAME(offsetof(Row, z), 12);
-SAME(sizeof(Watch), 16); SAME(offsetof(Watch, start), 0); SAME(offsetof(Watch, both), 4);
-SAME(offsetof(Watch, upper), 8); SAME(offsetof(Watch, end), 12); SAME(sizeof(Strategy), 16);
-SAME(offsetof(Strategy, var_choice), 0); SAME(offsetof(Strategy, value_choice), 4); SAME(offsetof(Strategy, start), 8);
-SAME(offsetof(Strategy, count), 12); SAME(sizeof(Linear), 32); SAME(offsetof(Linear, low), 0);
-SAME(offsetof(Linear, high), 8); SAME(offsetof(Linear, start), 16); SAME(offsetof(Linear, end), 20);
-SAME(offsetof(Linear, truth), 24); SAME(offsetof(Linear, kind), 28); SAME(sizeof(Term), 8);
-SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Stated), 8); SAME(offsetof(Stated, var), 0);
-SAME(offsetof(Stated, share), 4); SAME(sizeof(Definition), 16); SAME(offsetof(Definition, row), 0);
-SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8); SAME(offsetof(Definition, spare), 12);
-SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0); SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8);
-SAME(offsetof(Reach, definer), 12); SAME(sizeof(Reader), 16); SAME(offsetof(Reader, row), 0);
-SAME(offsetof(Reader, factor), 4); SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12);
-SAME(sizeof(Wide), 12); SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8);
-SAME(sizeof(Postbox), 64); SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64);
-SAME(offsetof(Posted, sequence), 0); SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16);
-SAME(offsetof(Posted, n_terms), 24); SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
+SAME(offsetof(ProofLog, clauses), 32); SAME(offsetof(ProofLog, stopped), 40); SAME(sizeof(ProofTrim), 184);
+SAME(offsetof(ProofTrim, first), 0); SAME(offsetof(ProofTrim, now), 8); SAME(offsetof(ProofTrim, places), 16);
+SAME(offsetof(ProofTrim, ends), 24); SAME(offsetof(ProofTrim, clauses), 32); SAME(offsetof(ProofTrim, needed), 40);
+SAME(offsetof(ProofTrim, last_roots), 48); SAME(offsetof(ProofTrim, root_bounds), 56);
+SAME(offsetof(ProofTrim, root_events), 64); SAME(offsetof(ProofTrim, root_before), 72);
+SAME(offsetof(ProofTrim, given), 80); SAME(offsetof(ProofTrim, given_starts), 88);
+SAME(offsetof(ProofTrim, n_given), 96); SAME(offsetof(ProofTrim, n_sides), 104);
+SAME(offsetof(ProofTrim, n_clauses), 112); SAME(offsetof(ProofTrim, most_explained), 120);
+SAME(offsetof(ProofTrim, most_clauses), 128); SAME(offsetof(ProofTrim, event), 136);
+SAME(offsetof(ProofTrim, log_file), 144); SAME(offsetof(ProofTrim, hints), 152);
+SAME(offsetof(ProofTrim, n_hints), 160); SAME(offsetof(ProofTrim, chains), 168);
+SAME(offsetof(ProofTrim, n_chains), 176); SAME(sizeof(Row), 16); SAME(offsetof(Row, op), 0); SAME(offsetof(Row, x), 4);
+SAME(offsetof(Row, y), 8); SAME(offsetof(Row, z), 12); SAME(sizeof(Watch), 16); SAME(offsetof(Watch, start), 0);
+SAME(offsetof(Watch, both), 4); SAME(offsetof(Watch, upper), 8); SAME(offsetof(Watch, end), 12);
+SAME(sizeof(Strategy), 16); SAME(offsetof(Strategy, var_choice), 0); SAME(offsetof(Strategy, value_choice), 4);
+SAME(offsetof(Strategy, start), 8); SAME(offsetof(Strategy, count), 12); SAME(sizeof(Linear), 32);
+SAME(offsetof(Linear, low), 0); SAME(offsetof(Linear, high), 8); SAME(offsetof(Linear, start), 16);
+SAME(offsetof(Linear, end), 20); SAME(offsetof(Linear, truth), 24); SAME(offsetof(Linear, kind), 28);
+SAME(sizeof(Term), 8); SAME(offsetof(Term, side), 0); SAME(offsetof(Term, factor), 4); SAME(sizeof(Stated), 8);
+SAME(offsetof(Stated, var), 0); SAME(offsetof(Stated, share), 4); SAME(sizeof(Definition), 16);
+SAME(offsetof(Definition, row), 0); SAME(offsetof(Definition, var), 4); SAME(offsetof(Definition, sign), 8);
+SAME(offsetof(Definition, spare), 12); SAME(sizeof(Reach), 16); SAME(offsetof(Reach, start), 0);
+SAME(offsetof(Reach, rows), 4); SAME(offsetof(Reach, end), 8); SAME(offsetof(Reach, definer), 12);
+SAME(sizeof(Reader), 16); SAME(offsetof(Reader, row), 0); SAME(offsetof(Reader, factor), 4);
+SAME(offsetof(Reader, place), 8); SAME(offsetof(Reader, spare), 12); SAME(sizeof(Wide), 12);
+SAME(offsetof(Wide, kind), 0); SAME(offsetof(Wide, start), 4); SAME(offsetof(Wide, end), 8); SAME(sizeof(Postbox), 64);
+SAME(offsetof(Postbox, version), 0); SAME(sizeof(Posted), 64); SAME(offsetof(Posted, sequence), 0);
+SAME(offsetof(Posted, high), 8); SAME(offsetof(Posted, used), 16); SAME(offsetof(Posted, n_terms), 24);
+SAME(sizeof(LearnerSettings), 8); SAME(offsetof(LearnerSettings, sets), 0);
 SAME(offsetof(LearnerSettings, is_fused), 4); SAME(sizeof(Decision), BY_WIDTH(12, 24));
 SAME(offsetof(Decision, lower), 0); SAME(offsetof(Decision, upper), BY_WIDTH(4, 8));
 SAME(offsetof(Decision, var), BY_WIDTH(8, 16)); SAME(sizeof(TrailEntry), BY_WIDTH(12, 24));
@@ -154,13 +167,13 @@ SAME(offsetof(Problem, linears), 496); SAME(offsetof(Problem, terms), 504); SAME
 SAME(offsetof(Problem, clauses), 520); SAME(offsetof(Problem, absorbed), 528); SAME(offsetof(Problem, links), 536);
 SAME(offsetof(Problem, link_rows), 544); SAME(offsetof(Problem, n_clauses), 552);
 SAME(offsetof(Problem, n_clause_literals), 556); SAME(offsetof(Problem, n_hole_words), 560);
-SAME(offsetof(Problem, n_levels), 564); SAME(offsetof(Problem, wides), 568);
-SAME(offsetof(Problem, wide_arguments), 576); SAME(offsetof(Problem, holes), 584);
-SAME(offsetof(Problem, wide_wakes), 592); SAME(offsetof(Problem, posted), 600);
-SAME(offsetof(Problem, posted_bytes), 608); SAME(offsetof(Problem, n_counters), 612);
-SAME(offsetof(Problem, n_store_vars), 616); SAME(offsetof(Problem, n_wide_vars), 620);
-SAME(offsetof(Problem, packed), 624); SAME(offsetof(Problem, rest), 628); SAME(offsetof(Problem, n_store_rows), 632);
-SAME(offsetof(Problem, n_sums), 636); SAME(offsetof(Problem, n_short_sums), 640);
+SAME(offsetof(Problem, n_wide_vars), 564); SAME(offsetof(Problem, packed), 568); SAME(offsetof(Problem, rest), 572);
+SAME(offsetof(Problem, n_levels), 576); SAME(offsetof(Problem, wides), 584);
+SAME(offsetof(Problem, wide_arguments), 592); SAME(offsetof(Problem, holes), 600);
+SAME(offsetof(Problem, wide_wakes), 608); SAME(offsetof(Problem, posted), 616);
+SAME(offsetof(Problem, posted_bytes), 624); SAME(offsetof(Problem, n_counters), 628);
+SAME(offsetof(Problem, n_store_vars), 632); SAME(offsetof(Problem, n_store_rows), 636);
+SAME(offsetof(Problem, n_sums), 640); SAME(offsetof(Problem, n_short_sums), 644);
 SAME(offsetof(Problem, store_watches), 648); SAME(offsetof(Problem, store_watchers), 656);
 SAME(offsetof(Problem, sums), 664); SAME(offsetof(Problem, sum_terms), 672);
 SAME(offsetof(Problem, defining_rows), 680); SAME(offsetof(Problem, defining_levels), 688);

@@ -1,8 +1,43 @@
-// The records of the model in memory: rows, watch lists, strategies.
-// Printed from turbo_fzn/engine/abi/model_records.py by `python -m turbo_fzn.engine.abi.header --write`: edit that one.
+// The records of the model in memory: rows, watch lists, strategies; and those of a log of conclusions.
+// Printed from model_records.py and log_records.py of turbo_fzn/engine/abi by
+// `python -m turbo_fzn.engine.abi.header --write`: edit these.
 #pragma once
 
 #include "port.h"
+
+// The ring of these records, from the block that learns to the host, which empties it.
+struct ProofLog {
+  i64* words;
+  i64 capacity;  // a power of two
+  i64 written, taken;
+  i64 clauses;   // the number of clauses that have been named
+  i32 stopped;   // nothing more is wanted; set by the host, or where the learner gives up
+};
+
+// What the host knows of a log that is trimmed, by event, side, name of a clause, or bound of level 0.
+struct ProofTrim {
+  const i64* first;         // by side, its bound in the model
+  i64* now;                 // by side, its bound at level 0 before the event that is looked at
+  const i64* places;        // by event, its place in the log, in words
+  const i64* ends;
+  const i64* clauses;       // by name, the event
+  char* needed;             // by event
+  const i64* last_roots;    // by side, its last bound of level 0, or -1
+  const i64* root_bounds;
+  const i64* root_events;
+  const i64* root_before;   // the bound before of the same side, or -1
+  i64* given;               // the literals of clauses that replace rows, whose names are -1, -2, ...
+  const i64* given_starts;  // of each, and the end
+  i64 n_given, n_sides, n_clauses;
+  i64 most_explained;       // explanations whose steps are remembered
+  i64 most_clauses;         // clauses that are remembered
+  i64 event;                // that is looked at
+  i64 log_file;             // its descriptor
+  i64* hints;               // those of the event
+  i64 n_hints;
+  i64* chains;              // side, higher, lower: that the side is the one implies that it is the other
+  i64 n_chains;
+};
 
 // A propagator x = y op z; 16 bytes, so that a lane loads it at once.
 struct alignas(16) Row {

@@ -334,10 +334,9 @@ DEVICE void search_learning(Learner& l) {
   if (trail(l).exhausted) tell_end(l);
 }
 
-// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py), as the host has decided. Not where its conclusions are
-// logged.
+// Whether the learner has fused rows (turbo_fzn/tnf/fuse.py), as the host has decided.
 DEVICE bool has_fused_rows(const Block& b) {
-  bool may = !IS_LOGGED && !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
+  bool may = !is_left_out(WITHOUT_FUSION) && !is_left_out(WITHOUT_WIDE);
   return may && b.problem->learners[b.index].is_fused;
 }
 

@@ -7,7 +7,7 @@
 #ifdef PROOF
 
 static ProofLog* proof_log;
-#define IS_LOGGED true  // so that a learner has only rows of three variables, and takes only solutions from others
+#define IS_LOGGED true  // so that a learner takes only solutions from others
 
 static bool is_logging() { return proof_log && !global_load(&proof_log->stopped); }
 

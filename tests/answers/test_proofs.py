@@ -32,8 +32,8 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log, writer
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import Scale, check_files
-from turbo_fzn.proof.conflict import NotJustified
 from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.hints import NotJustified
 from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
@@ -247,7 +247,7 @@ def test_a_solution_that_ends_the_search_before_it_is_logged_is_a_step_behind_th
 
 def shortened(learned: Log, words: int) -> Log:
     """The first words of a log."""
-    short = Log(1, 2**20)
+    short = Log(learned.tnf, 2**20)
     short.file.write(array("q", learned.words(0, words)).tobytes())
     short.file.flush()
     short.n_bytes = words * WORD

@@ -2,13 +2,15 @@
 and what they prove is true.
 
 A run leaves both files, or neither and the reason in its log. What the files prove of the model is what enumeration
-says; so is the answer, which is judged as that of any run (judge.py).
+says; so is the answer, which is judged as that of any run (judge.py). Small models hardly have the sums that a learner
+fuses, so some are trees of rows (tree_models.py), whose proofs are compared with enumeration, too.
 """
 
 from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from random import Random
 
@@ -16,12 +18,17 @@ from fuzz.judge import SECONDS, TEAMS, Expected, Verdict, Way, compare, draw_way
 from fuzz.shapes import draw_any
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall
+from support.proofs import optimum, prove
+from support.tree_models import random_trees
 from turbo_fzn import Result, solve_text
 from turbo_fzn.base.errors import InternalError, TurboError
 from turbo_fzn.proof.checker import Refused
 from turbo_fzn.proof.checking import check_files, scale_of
+from turbo_fzn.tnf.text import write
 
 NAMES = ("a.pbp", "a.pbp.gz")
+OF_TREES = 0.2  # share of the models
+ROLES = ("soloist", "prover", "finder", "follower", "cores")
 REASON = "--proof: no proof is written"
 WITHOUT_CLAIM = "--proof: the proof ends without a conclusion"
 
@@ -87,6 +94,32 @@ def words_of(expected: Expected) -> str:
 
 def try_proof(random: Random) -> tuple[Verdict, str]:
     """The verdict on the proof of a random model, solved in a random way, and the model's text."""
+    return try_trees(random) if random.random() < OF_TREES else try_text(random)
+
+
+def try_trees(random: Random) -> tuple[Verdict, str]:
+    """The verdict on trees in ternary normal form, and their text."""
+    tnf, text = random_trees(random), StringIO()
+    if tnf is None:
+        return Verdict("undecided"), ""
+    write(tnf, text)
+    best = optimum(tnf)
+    one = prove(tnf, random.choice(ROLES), random.randrange(9), blocks=random.choice((1, 1, 2, 3)))
+    with tempfile.TemporaryDirectory(prefix="turbo-proof-") as folder:
+        formula, proof = Path(folder, "a.opb"), Path(folder, "a.pbp")
+        formula.write_text(one.model)
+        proof.write_text(one.proof)
+        try:
+            found = scale_of(str(formula)).words(check_files(str(formula), str(proof)))
+        except Refused as objection:
+            return Verdict("wrong", str(objection)), text.getvalue()
+    wanted = "UNSATISFIABLE" if best is None else f"OPTIMAL_SOLUTION, objective {best}" if tnf.sense else "SATISFIED"
+    is_right = found == wanted and one.found == best
+    return Verdict("right") if is_right else Verdict("wrong", f"{found}, {one.found}, not {wanted}"), text.getvalue()
+
+
+def try_text(random: Random) -> tuple[Verdict, str]:
+    """The verdict on FlatZinc, and its text."""
     model, way, name = draw_any(random), draw_proof_way(random), random.choice(NAMES)
     text = with_text(model).text
     try:

@@ -20,6 +20,7 @@ FLOORS = (
     ("core",),
     ("floats",),
     ("hybrid",),
+    ("proof",),
     ("search",),
     ("learn/state", "learn/tuning.h"),
     ("learn/clauses",),

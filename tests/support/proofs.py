@@ -12,6 +12,7 @@ import numpy as np
 
 from support.naive import solutions
 from support.operators import apply_operator
+from support.tree_models import random_trees
 from turbo_fzn.engine import root
 from turbo_fzn.engine.abi.abi import METHODS
 from turbo_fzn.engine.contract import Found
@@ -103,9 +104,10 @@ def random_tnf(random: Random) -> TNF | None:
 
 
 def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
-    """The random models of the seeds 0 to count - 1 that do not fail at the root, with their seeds."""
+    """The random models of the seeds 0 to count - 1 that do not fail at the root, with their seeds: each third one is
+    of trees, which the learner fuses."""
     for seed in range(count):
-        tnf = random_tnf(Random(seed))
+        tnf = (random_trees if seed % 3 == 2 else random_tnf)(Random(seed))
         if tnf is not None:
             yield seed, tnf
 

@@ -45,6 +45,7 @@ KERNELS = {  # their folders have no file for a head
     "kernels/learn/propagators": "Propagation by clauses, sums and wide rows, each with its explanations",
     "kernels/learn/search": "Decisions, restarts, backjumps",
     "kernels/learn/state": "Trail, literals, watch lists, activities",
+    "kernels/proof": "Trimming of a log: the hints of its clauses, on the host",
     "kernels/repair": "Repair of assignments by violations",
     "kernels/search": "Tree search: branching, levels, the pool of subproblems, the incumbent; probing",
 }

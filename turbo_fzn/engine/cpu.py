@@ -76,7 +76,7 @@ def _first_log(layout: Layout, compiled: ctypes.CDLL) -> Log:
     writes one."""
     from turbo_fzn.engine.logged import Log
 
-    log = Log(layout.tnf.n_vars, layout.settings.proof)
+    log = Log(layout.tnf, layout.settings.proof, layout.bits)
     with _choosing:
         if _logs:
             raise UsageError("--proof: another run in this process has not ended; one at a time can write a proof")
@@ -176,7 +176,9 @@ class CpuEngine:
             memory["exchange"] = learners.first_exchange(settings.blocks, layout.bits)
         if layout.settings.posts and layout.settings.roles:
             memory["posted"] = first_postbox()
-        return memory | (learners.rows(layout.tnf, settings.fused is not False) if n_learners else {})
+        if not n_learners:
+            return memory
+        return memory | learners.rows(layout.tnf, settings.fused is not False, settings.proof > 0)
 
     def _run(self, index: int) -> None:
         if self.library.solve_block(ctypes.byref(self.problem), index) != 0:

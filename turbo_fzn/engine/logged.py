@@ -13,6 +13,7 @@ import numpy as np
 
 from turbo_fzn.engine.abi.log_records import ProofLog
 from turbo_fzn.engine.tuning import TUNING
+from turbo_fzn.tnf.language import TNF
 
 WORD = 8  # format: bytes
 
@@ -20,12 +21,14 @@ WORD = 8  # format: bytes
 class Log:
     """The ring, and the file that it is emptied into. The file has no name, and is removed with the process."""
 
-    def __init__(self, n_vars: int, limit: int):
-        """`limit`: the bytes of the file after which nothing more is logged."""
-        self.ring = np.zeros(max(TUNING.log_words, 1 << (n_vars + 2).bit_length()), np.int64)
+    def __init__(self, tnf: TNF, limit: int, bits: int = 32):
+        """`tnf`: the learner's model. `limit`: the bytes of the file after which nothing more is logged. `bits`: the
+        width of the learner's stores, whose kernels will look through the log."""
+        self.tnf = tnf
+        self.ring = np.zeros(max(TUNING.log_words, 1 << (tnf.n_vars + 2).bit_length()), np.int64)
         self.shared = ProofLog(self.ring.ctypes.data, len(self.ring))
         self.file = tempfile.TemporaryFile(prefix="turbo_fzn-proof-")
-        self.limit, self.n_bytes = limit, 0
+        self.limit, self.n_bytes, self.bits = limit, 0, bits
         self.over = False  # the limit was reached
         self.failure: OSError | None = None
         self.closing = threading.Event()
@@ -78,8 +81,10 @@ class Log:
         """Whether the learner has given up, so that the log has no end."""
         return bool(self.shared.stopped) and not self.over and self.failure is None
 
+    def read(self, first: int, last: int) -> bytes:
+        """The records between two places of the file, in words; less where it ends."""
+        return os.pread(self.file.fileno(), (last - first) * WORD, first * WORD)
+
     def words(self, first: int, last: int) -> list[int]:
         """The words of the records between two places of the file; fewer where it ends."""
-        read = array("q")
-        read.frombytes(os.pread(self.file.fileno(), (last - first) * WORD, first * WORD))
-        return read.tolist()
+        return array("q", self.read(first, last)).tolist()

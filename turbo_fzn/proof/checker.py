@@ -11,7 +11,8 @@ positive coefficients; it means that the sum of the coefficients of its true lit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -41,22 +42,38 @@ class Verdict(NamedTuple):
     steps: int
 
 
-def normal(terms: Iterable[tuple[int, int]], degree: int) -> Constraint:
-    """The normal form of a sum of (coefficient, literal) that is at least `degree`."""
-    sums: dict[int, int] = {}  # by variable, of its positive literal
-    for coefficient, literal in terms:
-        if literal & 1:
-            degree -= coefficient
-            coefficient = -coefficient
-        sums[literal >> 1] = sums.get(literal >> 1, 0) + coefficient
-    literals, coefficients = [], []
-    for variable, coefficient in sums.items():
-        if coefficient < 0:
-            degree -= coefficient
-        if coefficient:
-            literals.append(2 * variable + (coefficient < 0))
-            coefficients.append(abs(coefficient))
-    return Constraint(tuple(literals), tuple(coefficients), max(degree, 0))
+class Sum:
+    """A constraint that is being put together: `terms` are its literals, with positive coefficients."""
+
+    def __init__(self, literals: Iterable[int] = (), coefficients: Iterable[int] = (), degree: int = 0):
+        self.terms = dict(zip(literals, coefficients))
+        self.degree = degree
+
+    def add(self, literals: Iterable[int], coefficients: Iterable[int], degree: int) -> None:
+        """Adds another constraint, whose literals may occur twice and have any coefficients."""
+        terms, degree = self.terms, max(self.degree, 0) + degree
+        for literal, coefficient in zip(literals, coefficients):
+            if coefficient < 0:
+                literal, coefficient, degree = literal ^ 1, -coefficient, degree - coefficient
+            against = terms.pop(literal ^ 1, 0)
+            degree -= min(against, coefficient)
+            if coefficient > against:
+                terms[literal] = terms.get(literal, 0) + coefficient - against
+            elif coefficient < against:
+                terms[literal ^ 1] = against - coefficient
+        self.degree = degree
+
+    def constraint(self) -> Constraint:
+        return Constraint(tuple(self.terms), tuple(self.terms.values()), max(self.degree, 0))
+
+
+def normal(literals: Sequence[int], coefficients: Sequence[int], degree: int) -> Constraint:
+    """The normal form of a sum that is at least `degree`."""
+    if degree >= 0 and min(coefficients, default=1) > 0 and len({one >> 1 for one in literals}) == len(literals):
+        return Constraint(tuple(literals), tuple(coefficients), degree)
+    found = Sum()
+    found.add(literals, coefficients, degree)
+    return found.constraint()
 
 
 def negated(one: Constraint) -> Constraint:
@@ -72,76 +89,74 @@ def implies(one: Constraint, other: Constraint) -> bool:
     return one.degree - lost >= other.degree
 
 
+def weight(one: Constraint, true: set[int]) -> int:
+    return sum([a for literal, a in zip(one.literals, one.coefficients) if literal in true])
+
+
 class Assignment:
-    """The literals that are true; propagation of one constraint after the other."""
+    """The literals that are true, and their negations; propagation of one constraint after the other."""
 
     def __init__(self) -> None:
         self.true: set[int] = set()
+        self.false: set[int] = set()
 
-    def propagate(self, one: Constraint) -> bool | None:
-        """Makes the literals true that the constraint implies. Returns whether there were any; None for a
-        contradiction."""
-        true = self.true
-        slack = -one.degree
-        for literal, coefficient in zip(one.literals, one.coefficients):
-            if literal ^ 1 not in true:
-                slack += coefficient
-        if slack < 0:
-            return None
-        news = False
-        for literal, coefficient in zip(one.literals, one.coefficients):
-            if coefficient > slack and literal not in true and literal ^ 1 not in true:
-                true.add(literal)
-                news = True
-        return news
-
-    def fails(self, constraints: list[Constraint]) -> bool:
+    def fails(self, constraints: Iterable[Constraint]) -> bool:
         """Propagates all constraints to a fixpoint. Returns whether that leads to a contradiction."""
+        true, false = self.true, self.false
         news = True
         while news:
             news = False
-            for one in constraints:
-                changed = self.propagate(one)
-                if changed is None:
+            for literals, coefficients, degree in constraints:
+                if degree == 1:  # any of them will do
+                    left = [literal for literal in literals if literal not in false]
+                    slack = len(left) - 1
+                else:
+                    able = [(a, literal) for literal, a in zip(literals, coefficients) if literal not in false]
+                    slack = sum([a for a, _ in able]) - degree
+                    left = [literal for a, literal in able if a > slack]
+                if slack < 0:
                     return True
-                news = news or changed
+                if slack == 0 or degree > 1:
+                    for literal in left:
+                        if literal not in true:
+                            true.add(literal)
+                            false.add(literal ^ 1)
+                            news = True
         return False
-
-    def satisfies(self, one: Constraint) -> bool:
-        pairs = zip(one.literals, one.coefficients)
-        return sum(coefficient for literal, coefficient in pairs if literal in self.true) >= one.degree
 
 
 class Checker:
     """The state of a check: the constraints by number, and the objective, if any."""
 
     def __init__(self) -> None:
-        self.variables: dict[str, int] = {}
-        self.constraints: dict[int, Constraint] = {}
+        self.literals: dict[str, int] = {}  # none is 0
+        self.constraints: dict[str, Constraint] = {}  # by the words of their numbers
         self.formula: list[Constraint] = []
         self.count = 0  # the number of constraints so far
-        self.occurrences: dict[int, list[int]] = {}  # variable -> numbers of constraints, perhaps deleted ones
-        self.objective: list[tuple[int, int]] | None = None
+        self.occurrences: dict[int, list[int]] = defaultdict(list)  # variable -> constraints, perhaps deleted ones
+        self.objective: tuple[list[int], list[int]] | None = None  # literals and coefficients
         self.best: int | None = None
         self.steps = 0
 
-    # ---- reading
-
     def literal(self, word: str) -> int:
-        name = word.removeprefix("~")
-        if len(name) < 2 or not name[0].isalpha():
-            raise Refused(f"{word} is no literal")
-        return 2 * self.variables.setdefault(name, len(self.variables)) + word.startswith("~")
+        if word not in self.literals:
+            name = word.removeprefix("~")
+            if len(name) < 2 or not name[0].isalpha():
+                raise Refused(f"{word} is no literal")
+            self.literals[name], self.literals[f"~{name}"] = len(self.literals) + 2, len(self.literals) + 3
+        return self.literals[word]
 
-    def terms(self, words: list[str]) -> list[tuple[int, int]]:
+    def terms(self, words: list[str]) -> tuple[list[int], list[int]]:
+        """Literals and coefficients."""
         if len(words) % 2:
             raise Refused("a coefficient without a literal")
-        return [(integer(words[i]), self.literal(words[i + 1])) for i in range(0, len(words), 2)]
+        known = self.literals
+        return [known.get(word) or self.literal(word) for word in words[1::2]], list(map(int, words[::2]))
 
     def constraint(self, words: list[str]) -> Constraint:
         if len(words) < 2 or words[-2] != ">=":
             raise Refused("a constraint without >=")
-        return normal(self.terms(words[:-2]), integer(words[-1]))
+        return normal(*self.terms(words[:-2]), int(words[-1]))
 
     def read_formula(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -150,106 +165,94 @@ class Checker:
                 continue
             if not words[-1].endswith(";"):
                 raise Refused("a line of the formula without its end")
-            words = line.rstrip().removesuffix(";").split()
-            if words[0] == "min:":
+            words[-1:] = words[-1].removesuffix(";").split()
+            if words[:1] == ["min:"]:
                 if self.objective is not None or self.formula:
                     raise Refused("the objective must come first, and once")
                 self.objective = self.terms(words[1:])
             else:
                 self.add(self.constraint(words))
-                self.formula.append(self.constraints[self.count])
+                self.formula.append(self.constraints[str(self.count)])
 
     def add(self, one: Constraint) -> None:
         self.count += 1
-        self.constraints[self.count] = one
+        self.constraints[str(self.count)] = one
         for literal in one.literals:
-            self.occurrences.setdefault(literal >> 1, []).append(self.count)
+            self.occurrences[literal >> 1].append(self.count)
 
     def at(self, word: str) -> Constraint:
-        number = integer(word)
-        found = self.constraints.get(number if number > 0 else self.count + 1 + number)
+        number = int(word)
+        found = self.constraints.get(str(number if number > 0 else self.count + 1 + number))
         if found is None:
             raise Refused(f"there is no constraint {word}")
         return found
 
-    # ---- rules
-
     def rule(self, words: list[str]) -> None:
         """One step of the proof."""
-        name, *rest = words
-        rules: dict[str, Callable[[list[str]], object]]
-        rules = {"pol": self.polish, "rup": self.propagation, "red": self.redundant, "del": self.delete}
-        rules |= {"sol": self.solution, "soli": self.improvement, "f": self.count_formula}
-        if name not in rules:
-            raise Refused(f"an unknown rule: {name}")
-        rules[name](rest)
+        if words[0] not in RULES:
+            raise Refused(f"an unknown rule: {words[0]}")
+        RULES[words[0]](self, words[1:])
 
     def count_formula(self, words: list[str]) -> None:
-        if words and integer(words[0]) != len(self.formula):
+        if words and int(words[0]) != len(self.formula):
             raise Refused(f"the formula has {len(self.formula)} constraints, not {words[0]}")
 
     def polish(self, words: list[str]) -> None:
         """Cutting planes in reverse Polish notation."""
-        stack: list[Constraint | int | str] = []
+        stack: list[Sum | int | str] = []
         for word in words:
-            if word in ("+", "*", "d", "w"):
-                if len(stack) < 2:
+            if word in OPERANDS:
+                if len(stack) < OPERANDS[word]:
                     raise Refused("an operator without operands")
-                right = stack.pop()
-                stack.append(self.combine(word, stack.pop(), right))
-            elif word == "s":
-                if not stack:
-                    raise Refused("an operator without operands")
-                one = self.operand(stack.pop())
-                cut = tuple(min(a, one.degree) for a in one.coefficients)
-                stack.append(Constraint(one.literals, cut, one.degree) if one.degree else Constraint((), (), 0))
+                right = stack.pop() if OPERANDS[word] == 2 else ""
+                stack.append(self.combine(word, self.operand(stack.pop()), right))
             else:
-                stack.append(integer(word) if word.lstrip("-").isdigit() else word)
+                stack.append(int(word) if word.lstrip("-").isdigit() else word)
         if len(stack) != 1:
             raise Refused("operands without an operator")
-        self.add(self.operand(stack[0]))
+        self.add(self.operand(stack[0]).constraint())
 
-    def operand(self, one: Constraint | int | str) -> Constraint:
+    def operand(self, one: Sum | int | str) -> Sum:
         """A constraint, from its number; of a literal, that it is at least 0."""
-        if isinstance(one, int):
-            return self.at(str(one))
-        return Constraint((self.literal(one),), (1,), 0) if isinstance(one, str) else one
+        if isinstance(one, Sum):
+            one.degree = max(one.degree, 0)
+            return one
+        return Sum(*self.at(str(one))) if isinstance(one, int) else Sum((self.literal(one),), (1,))
 
-    def combine(self, operator: str, left: Constraint | int | str, right: Constraint | int | str) -> Constraint:
-        one = self.operand(left)
-        pairs = list(zip(one.coefficients, one.literals))
+    def combine(self, operator: str, one: Sum, right: Sum | int | str) -> Sum:
+        """The result of an operator; its left operand changes."""
+        if operator == "s":
+            terms = one.terms if one.degree else {}
+            return Sum(terms, [min(a, one.degree) for a in terms.values()], one.degree)
         if operator == "+":
             other = self.operand(right)
-            return normal([*pairs, *zip(other.coefficients, other.literals)], one.degree + other.degree)
-        if operator == "w":
+            one.add(other.terms, other.terms.values(), other.degree)
+        elif operator == "w":
             if not isinstance(right, str):
                 raise Refused("only a variable can be weakened")
-            variable = self.literal(right) >> 1
-            lost = sum(a for a, literal in pairs if literal >> 1 == variable)
-            return normal([pair for pair in pairs if pair[1] >> 1 != variable], one.degree - lost)
-        if not isinstance(right, int) or right <= 0:
+            literal = self.literal(right)
+            one.degree -= one.terms.pop(literal, 0) + one.terms.pop(literal ^ 1, 0)
+        elif not isinstance(right, int) or right <= 0:
             raise Refused("a factor or divisor must be a positive number")
-        if operator == "*":
-            return normal([(a * right, literal) for a, literal in pairs], one.degree * right)
-        return normal([(-(-a // right), literal) for a, literal in pairs], -(-one.degree // right))
+        else:
+            scaled = right.__mul__ if operator == "*" else lambda a: -(-a // right)
+            return Sum(one.terms, map(scaled, one.terms.values()), scaled(one.degree))
+        return one
 
     def propagation(self, words: list[str]) -> None:
         """Reverse unit propagation: without hints by all constraints, else by those that are named (`~`: the negation
         of the new one)."""
         one, hints = self.divided(words)
         against = negated(one)
-        if hints:
-            used = [against if word == "~" else self.at(word) for word in hints]
-        else:
-            used = [against, *self.constraints.values()]
+        known = self.constraints
+        used = [against if word == "~" else known.get(word) or self.at(word) for word in hints]
+        used = used or [against, *known.values()]
         if not Assignment().fails(used):
             raise Refused("it does not follow by unit propagation")
         self.add(one)
 
     def divided(self, words: list[str]) -> tuple[Constraint, list[str]]:
         """The constraint before a semicolon, and the words behind it."""
-        if ";" not in words:
-            raise Refused("a constraint without its end")
         place = words.index(";")
         return self.constraint(words[:place]), words[place + 1 :]
 
@@ -261,26 +264,26 @@ class Checker:
         if len(witness) % 2:
             raise Refused("a variable without its value")
         image: dict[int, int | bool] = {}
-        aims = {literal >> 1 for _, literal in self.objective or ()}
+        aims = {literal >> 1 for literal in self.objective[0]} if self.objective else ()
         for name, value in zip(witness[::2], witness[1::2]):
             if name.startswith("~") or self.literal(name) >> 1 in aims:
                 raise Refused(f"{name} cannot be substituted")
             image[self.literal(name) >> 1] = value == "1" if value in ("0", "1") else self.literal(value)
         against = negated(one)
         numbers = {number for variable in image for number in self.occurrences.get(variable, ())}
-        touched = [self.constraints[number] for number in sorted(numbers) if number in self.constraints]
+        touched = [found for number in sorted(numbers) if (found := self.constraints.get(str(number))) is not None]
         for goal in (one, *touched):
             after = substituted(goal, image)
-            if implies(against, after) or Assignment().fails([negated(after), against, *touched]):
-                continue
-            raise Refused("the witness breaks a constraint")
+            is_clear = after.degree == 0 or implies(against, after)
+            if not is_clear and not Assignment().fails([negated(after), against, *touched]):
+                raise Refused("the witness breaks a constraint")
         self.add(one)
 
     def delete(self, words: list[str]) -> None:
         if not words or words[0] != "id":
             raise Refused("del without id")
         for word in words[1:]:
-            if self.constraints.pop(integer(word), None) is None:
+            if self.constraints.pop(str(int(word)), None) is None:
                 raise Refused(f"there is no constraint {word}")
 
     def solution(self, words: list[str]) -> int:
@@ -288,15 +291,16 @@ class Checker:
         found = Assignment()
         for word in words:
             literal = self.literal(word)
-            if literal ^ 1 in found.true:
+            if literal in found.false:
                 raise Refused("a solution that contradicts itself")
             found.true.add(literal)
+            found.false.add(literal ^ 1)
         everything = [*self.formula, *self.constraints.values()]
-        if found.fails(everything) or not all(map(found.satisfies, everything)):
+        if found.fails(everything) or any(weight(one, found.true) < one.degree for one in everything):
             raise Refused("that is no solution")
         value = 0
-        for coefficient, literal in self.objective or ():
-            if literal not in found.true and literal ^ 1 not in found.true:
+        for literal, coefficient in zip(*self.objective or ((), ())):
+            if literal not in found.true and literal not in found.false:
                 raise Refused("a solution without the value of the objective")
             value += coefficient * (literal in found.true)
         self.best = value if self.best is None else min(self.best, value)
@@ -306,25 +310,21 @@ class Checker:
         """A solution; from now on only better solutions count."""
         if self.objective is None:
             raise Refused("soli without an objective")
-        value = self.solution(words)
-        self.add(normal([(-a, literal) for a, literal in self.objective], 1 - value))
-
-    # ---- the end
+        literals, coefficients = self.objective
+        self.add(normal(literals, [-a for a in coefficients], 1 - self.solution(words)))
 
     def conclude(self, words: list[str]) -> Verdict:
         name, *rest = words or [""]
-        if name == "NONE" and not rest:
-            return Verdict(name, None, None, self.steps)
-        if name == "SAT" and not rest and self.best is not None and self.objective is None:
-            return Verdict(name, None, None, self.steps)
+        holds = name == "NONE" and not rest
+        holds |= name == "SAT" and not rest and self.best is not None and self.objective is None
         if name == "UNSAT" and self.objective is None and len(rest) == 2 and rest[0] == ":":
-            if self.at(rest[1]).is_false:
-                return Verdict(name, None, None, self.steps)
+            holds = self.at(rest[1]).is_false
+        if holds:
+            return Verdict(name, None, None, self.steps)
         if name == "BOUNDS" and self.objective is not None and len(rest) == 4 and rest[1] == ":":
-            lower, upper = (None if word == "INF" else integer(word) for word in (rest[0], rest[3]))
-            if self.is_bound(lower, self.at(rest[2])) and (
-                upper is None or (self.best is not None and self.best <= upper)
-            ):
+            lower, upper = (None if word == "INF" else int(word) for word in (rest[0], rest[3]))
+            is_reached = upper is None or (self.best is not None and self.best <= upper)
+            if self.is_bound(lower, self.at(rest[2])) and is_reached:
                 return Verdict(name, lower, upper, self.steps)
         raise Refused(f"the conclusion does not follow: {' '.join(words)}")
 
@@ -333,25 +333,28 @@ class Checker:
         solution. It may follow from the improvement on a solution, so it implies nothing beyond the best solution."""
         if self.best is not None and (lower is None or lower > self.best):
             return False
-        return one.is_false or (lower is not None and implies(one, normal(self.objective or (), lower)))
+        literals, coefficients = self.objective or ((), ())
+        return one.is_false or (lower is not None and implies(one, normal(literals, coefficients, lower)))
 
 
 def substituted(one: Constraint, image: dict[int, int | bool]) -> Constraint:
-    terms, degree = [], one.degree
-    for literal, coefficient in zip(one.literals, one.coefficients):
-        value = image.get(literal >> 1, literal & ~1)
+    pairs = list(zip(one.literals, one.coefficients))
+    found = Sum(degree=one.degree)
+    found.terms = {literal: a for literal, a in pairs if literal >> 1 not in image}
+    for literal, a in pairs:
+        value = image.get(literal >> 1)
         if isinstance(value, bool):
-            degree -= coefficient * (value != bool(literal & 1))
-        else:
-            terms.append((coefficient, value ^ (literal & 1)))
-    return normal(terms, degree)
+            found.degree -= a * (value != bool(literal & 1))
+        elif value is not None:
+            found.add((value ^ (literal & 1),), (a,), 0)
+    return found.constraint()
 
 
-def integer(word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise Refused(f"{word} is no integer") from None
+OPERANDS = {"+": 2, "*": 2, "d": 2, "w": 2, "s": 1}
+RULES: dict[str, Callable[[Checker, list[str]], object]] = {
+    "pol": Checker.polish, "rup": Checker.propagation, "red": Checker.redundant, "del": Checker.delete,
+    "sol": Checker.solution, "soli": Checker.improvement, "f": Checker.count_formula,
+}  # fmt: skip
 
 
 class _Lines:
@@ -393,5 +396,5 @@ def check(formula: Iterable[str], proof: Iterable[str]) -> Verdict:
         if lines.next():
             raise Refused("there is more behind the end of the proof")
         return verdict
-    except Refused as refusal:
+    except (Refused, ValueError) as refusal:  # what is no integer, or lacks its semicolon
         raise Refused(f"line {lines.number}: {refusal}") from None

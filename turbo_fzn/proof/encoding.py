@@ -12,12 +12,13 @@ it is at least k.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.base.errors import UnsupportedError
+from turbo_fzn.proof.lines import Lines
 from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MUL, TNF, Op, truncated
 
@@ -26,8 +27,9 @@ Assumed = tuple[int, int]  # (side, k)
 
 
 class Inequality(NamedTuple):
-    """Constraint `number` of the file: where all of `conditions` hold (pairs (side, k)), and the literals of `chosen`,
-    the sum of coefficient * variable over `terms` is at least `least`."""
+    """Constraint `number` of the file (negative: derived.py has it; 0: it always holds): where all of `conditions` hold
+    (pairs (side, k)), and the literals of `chosen`, the sum of coefficient * variable over `terms` is at least `least`.
+    """
 
     number: int
     terms: tuple[tuple[int, int], ...]  # (variable, coefficient)
@@ -51,56 +53,61 @@ class Split(NamedTuple):
     closing: int = 0
 
 
-@dataclass
-class Encoding:
-    """The constraints, and for each row its splits. `lines`: the constraints as the file of the model has them, for
-    which the writer empties it: `count` is their number."""
+class _Cases(dict[int, tuple[Split, ...]]):
+    """The splits of rows by number, made again where they are asked for, so that only a few have to be kept."""
 
-    tnf: TNF
-    names: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    count: int = 0
-    bits: dict[int, list[int]] = field(default_factory=dict)  # variable -> its 0-1 variables, lowest first
-    orders: dict[tuple[int, int], int] = field(default_factory=dict)  # (variable, offset) -> 0-1 variable
-    definitions: dict[int, tuple[int, int]] = field(default_factory=dict)  # 0-1 variable -> constraints: x >= k, x < k
-    domains: dict[int, int] = field(default_factory=dict)  # variable -> the constraint of its upper bound
-    selectors: dict[int, tuple[str, int]] = field(default_factory=dict)  # 0-1 variable -> (kind, row)
-    rows: list[tuple[Split, ...]] = field(default_factory=list)
+    def __init__(self, make: Callable[[int], tuple[Split, ...]]):
+        super().__init__()
+        self.make = make
 
-    def __post_init__(self) -> None:
-        if self.tnf.floats is not None:
+    def __missing__(self, row: int) -> tuple[Split, ...]:
+        if len(self) >= TUNING.kept_rows:
+            self.clear()
+        self[row] = splits = self.make(row)
+        return splits
+
+
+class Encoding(Lines):
+    """The constraints, whose lines go to their file, and for each row its splits."""
+
+    def __init__(self, tnf: TNF):
+        if tnf.floats is not None:
             raise UnsupportedError("no proof: the model has real variables")
-        if self.tnf.needs_learners:
+        if tnf.needs_learners:
             raise UnsupportedError("no proof: a constraint is not stated by rows of three variables")
-        self.is_element = (self.tnf.op == ELEMENT).tolist()
-        self.lower, self.upper = self.tnf.lower.tolist(), self.tnf.upper.tolist()
-        for variable, (low, high) in enumerate(zip(self.lower, self.upper)):
-            span = high - low
-            width = span.bit_length()
-            self.bits[variable] = [self.name(f"x{variable}b{i}") for i in range(width)]
-            if span < 2**width - 1:
-                flipped = [(1 << i, 2 * bit + 1) for i, bit in enumerate(self.bits[variable])]
-                self.domains[variable] = self.add(flipped, 2**width - 1 - span)
-        columns = (self.tnf.op.tolist(), self.tnf.x.tolist(), self.tnf.y.tolist(), self.tnf.z.tolist())
-        for number, (op, x, y, z) in enumerate(zip(*columns)):
-            self.rows.append(tuple(_Rows(self, number, op, x, y, z).splits()))
+        self.tnf = tnf
+        self.orders: dict[tuple[int, int], int] = {}  # (variable, offset) -> 0-1 variable
+        self.definitions: dict[int, tuple[int, int]] = {}  # 0-1 variable -> constraints: x >= k, x < k
+        self.domains: dict[int, int] = {}  # variable -> the constraint of its upper bound
+        self.selectors: dict[tuple[str, int], int] = {}  # (kind, row) -> 0-1 variable
+        self.lower, self.upper = tnf.lower.tolist(), tnf.upper.tolist()
+        super().__init__([(high - low).bit_length() for low, high in zip(self.lower, self.upper)])
+        self.rows = _Cases(self._cases_again)
+        self.row_starts = array("q")  # the number of constraints before each row
+        self._write()
 
-    def name(self, name: str) -> int:
-        self.names.append(name)
-        return len(self.names) - 1
+    def _write(self) -> None:
+        for variable, bits in enumerate(self.bits):
+            span, most = self.upper[variable] - self.lower[variable], (1 << len(bits)) - 1
+            if span < most:
+                self.domains[variable] = self.state(f"{self.sum_of(variable, 1, '~')}>= {most - span}")
+        tnf = self.tnf
+        for number, (op, x, y, z) in enumerate(zip(tnf.op.tolist(), tnf.x.tolist(), tnf.y.tolist(), tnf.z.tolist())):
+            self.row_starts.append(self.count)
+            _Rows(self, number, op, x, y, z).splits()
+        self.flush()
 
-    def add(self, terms: list[tuple[int, int]], degree: int) -> int:
-        """Adds the constraint `terms >= degree`. Returns its number, from 1 on."""
-        self.lines.append(f"{self.spell_terms(terms)}>= {degree} ;\n")
-        self.count += 1
-        return self.count
-
-    def spell(self, literal: int) -> str:
-        return "~" * (literal & 1) + self.names[literal >> 1]
-
-    def spell_terms(self, terms: Iterable[tuple[int, int]]) -> str:
-        """The words of a sum of (coefficient, literal), with a space behind it."""
-        return "".join([f"{coefficient} {self.spell(literal)} " for coefficient, literal in terms])
+    def _cases_again(self, row: int) -> tuple[Split, ...]:
+        """The splits of a row, whose constraints and 0-1 variables the file has."""
+        if not 0 <= row < len(self.row_starts):
+            raise IndexError(f"there is no row {row}")
+        tnf, kept = self.tnf, self.count
+        self.count, self.is_again = self.row_starts[row], True
+        try:
+            numbers = (int(column[row]) for column in (tnf.op, tnf.x, tnf.y, tnf.z))
+            return tuple(_Rows(self, row, *numbers).splits())
+        finally:
+            self.count, self.is_again = kept, False
 
     def most(self, variable: int) -> int:
         """The largest number that the variable's bits can represent."""
@@ -124,22 +131,25 @@ class Encoding:
         side, k = assumed
         return self.at_least(side >> 1, 1 - k) ^ 1 if side & 1 else self.at_least(side >> 1, k)
 
-    def definition(self, variable: int, offset: int) -> tuple[list, list]:
-        """The constraints (terms, degree) that the order literal implies, and that its negation does."""
-        g, bits, most = self.orders[variable, offset], self.bits[variable], self.most(variable)
-        above = [(1 << i, 2 * bit) for i, bit in enumerate(bits)], offset
-        below = [(1 << i, 2 * bit + 1) for i, bit in enumerate(bits)], most - offset + 1
-        return [[*above[0], (offset, 2 * g + 1)], above[1]], [[*below[0], (below[1], 2 * g)], below[1]]
+    def definition(self, variable: int, offset: int) -> tuple[str, str]:
+        """The constraints that the order literal implies, and that its negation does."""
+        name, rest = self.name_of(self.orders[variable, offset]), self.most(variable) - offset + 1
+        above = f"{self.sum_of(variable, 1)}{offset} ~{name} >= {offset}"
+        return above, f"{self.sum_of(variable, 1, '~')}{rest} {name} >= {rest}"
 
     def define(self, assumed: Assumed) -> None:
         """Adds the definition of the literal to the file, unless it is there."""
         variable = assumed[0] >> 1
         literal = self.literal(assumed)
-        if literal < 0 or self.upper[variable] - self.lower[variable] == 1 or literal >> 1 in self.definitions:
+        if literal < 0 or self.upper[variable] - self.lower[variable] == 1:
             return
-        k = 1 - assumed[1] if assumed[0] & 1 else assumed[1]
-        numbers = [self.add(*constraint) for constraint in self.definition(variable, k - self.lower[variable])]
-        self.definitions[literal >> 1] = numbers[0], numbers[1]
+        known = self.definitions.get(literal >> 1)
+        if known is None:
+            k = 1 - assumed[1] if assumed[0] & 1 else assumed[1]
+            above, below = self.definition(variable, k - self.lower[variable])
+            self.definitions[literal >> 1] = self.state(above), self.state(below)
+        elif known[0] == self.count + 1:  # this row has defined it, and is made again
+            self.count += len(known)
 
     # ---- inequalities
 
@@ -148,21 +158,33 @@ class Encoding:
     ) -> Inequality:
         """Adds a linear inequality over TNF variables that holds under the conditions. A variable that these fix is
         replaced by its value, since a bit in a term and in a condition would be the same literal."""
-        known = self.fixed_by(conditions)
-        least -= sum(a * known[v] for v, a in terms.items() if v in known)
-        terms = {v: a for v, a in terms.items() if v not in known}
-        kept = tuple((v, a) for v, a in terms.items() if a and self.lower[v] < self.upper[v])
-        degree = least - sum(a * self.lower[v] for v, a in terms.items())
-        written = [(a << i, 2 * bit) for v, a in kept for i, bit in enumerate(self.bits[v])]
+        known = self.fixed_by(conditions) if conditions else {}
+        kept, degree, least_sum, fixed = [], least, 0, 0
+        for v, a in terms.items():
+            low = self.lower[v]
+            if v in known:
+                least -= a * known[v]
+                degree -= a * known[v]
+                continue
+            degree -= a * low
+            if low == self.upper[v]:
+                fixed += a * low
+            elif a:
+                kept.append((v, a))
+                least_sum += min(a, 0) * self.most(v)  # the bits may exceed the bound
         for one in conditions:
             self.define(one)
         literals = [*map(self.literal, conditions), *chosen]
-        short = degree - sum(a * self.most(v) for v, a in kept if a < 0)  # the bits may exceed the bound
-        number = 0
+        short, number = degree - least_sum, 0
         if FALSE not in literals and short > 0:
-            number = self.add([*written, *((short, one ^ 1) for one in literals if one != TRUE)], degree)
-        fixed = sum(a * self.lower[v] for v, a in terms.items() if self.lower[v] == self.upper[v])
-        return Inequality(number, kept, least - fixed, conditions, chosen)
+            number = self.state("" if self.is_again else self._words(kept, short, literals, degree))
+        return Inequality(number, tuple(kept), least - fixed, conditions, chosen)
+
+    def _words(self, kept: list[tuple[int, int]], short: int, literals: list[int], degree: int) -> str:
+        """The words of an inequality: its terms, and how much of it each literal that is false makes up for."""
+        words = [self.sum_of(variable, factor) for variable, factor in kept]
+        words += [f"{short} {self.spell(one ^ 1)} " for one in literals if one != TRUE]
+        return f"{''.join(words)}>= {degree}"
 
     def fixed_by(self, conditions: tuple[Assumed, ...]) -> dict[int, int]:
         """The variables that the conditions fix, with their values."""
@@ -174,27 +196,27 @@ class Encoding:
         return {v: k for v, k in low.items() if k == high[v]}
 
     def select(self, kind: str, row: int) -> int:
-        """A new 0-1 variable that distinguishes cases of the row."""
-        number = self.name(f"{kind}{row}")
-        self.selectors[number] = kind, row
-        return number
+        """The 0-1 variable that distinguishes cases of the row."""
+        if (kind, row) not in self.selectors:
+            self.selectors[kind, row] = self.name(f"{kind}{row}")
+        return self.selectors[kind, row]
 
     # ---- values
 
-    def assignment(self, values: list[int]) -> Iterator[int]:
+    def assignment(self, values: list[int]) -> Iterator[str]:
         """The true literals of a solution (a value for each TNF variable)."""
-        for variable, bits in self.bits.items():
+        for variable, bits in enumerate(self.bits):
             offset = values[variable] - self.lower[variable]
-            for i, bit in enumerate(bits):
-                yield 2 * bit + 1 - (offset >> i & 1)
+            for i in range(len(bits)):
+                yield f"x{variable}b{i}" if offset >> i & 1 else f"~x{variable}b{i}"
         for (variable, offset), g in self.orders.items():
             if g in self.definitions:
-                yield 2 * g + (values[variable] - self.lower[variable] < offset)
+                yield self.spell(2 * g + (values[variable] - self.lower[variable] < offset))
         x, y, z = self.tnf.x, self.tnf.y, self.tnf.z
-        for number, (kind, row) in self.selectors.items():
+        for (kind, row), number in self.selectors.items():
             left, right = values[y[row]], values[z[row]]
             holds = {"lt": left < right, "gt": left > right, "is": values[x[row]] == left}[kind]
-            yield 2 * number + 1 - holds
+            yield self.spell(2 * number + 1 - holds)
 
     @property
     def optimises(self) -> bool:
@@ -202,11 +224,10 @@ class Encoding:
         objective = self.tnf.objective
         return self.tnf.sense != 0 and self.lower[objective] < self.upper[objective]
 
-    def objective(self) -> list[tuple[int, int]]:
-        """The terms of the minimised sum: sense * (objective - its lower bound)."""
-        if not self.optimises:
-            return []
-        return [(self.tnf.sense << i, 2 * bit) for i, bit in enumerate(self.bits[self.tnf.objective])]
+    def objective(self) -> str:
+        """The words of the minimised sum, sense * (objective - its lower bound), with a space behind it; empty if it is
+        constant."""
+        return self.sum_of(self.tnf.objective, self.tnf.sense) if self.optimises else ""
 
 
 def at_least(variable: int, k: int) -> Assumed:
@@ -272,7 +293,8 @@ class _Rows:
         closing = 0
         if truth != TRUE:
             written = [truth, 2 * less, 2 * more]
-            closing = self.encoding.add([(1, literal) for literal in written if literal != FALSE], 1)
+            terms = self.encoding.spell_terms((1, literal) for literal in written if literal != FALSE)
+            closing = self.encoding.state(f"{terms}>= 1")
         return [Split((same, Alternative((fails,), (below,)), Alternative((fails,), (above,))), closing)]
 
     def extreme(self) -> list[Split]:

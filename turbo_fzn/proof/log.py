@@ -6,42 +6,34 @@ it. An event is a record that is no explanation.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 from turbo_fzn.engine.abi.log_records import LogKind
-from turbo_fzn.engine.logged import Log
+from turbo_fzn.engine.logged import WORD, Log
+from turbo_fzn.proof.hints import find_events
 from turbo_fzn.proof.tuning import TUNING
 
 BY_ROW, BY_CLAUSE, LEARNED, ROOT, REFUTED, SOLUTION, ENDED = map(int, LogKind)
 DECISION = -1  # format: the reason of a bound of level 0 that comes from outside
 HEAD = 2  # format: the words of a record before those of its kind
-PREMISES = 6  # format: the words of an explanation by a row before its premises
 UNIT = 5  # format: the words of the record of a learned clause with one literal
 Literal = tuple[int, int]  # side, k
 
 
 def events(learned: Log) -> Iterator[tuple[int, list[int]]]:
     """The place of each event in the log, and its words."""
-    place = 0
-    explanations = BY_ROW, BY_CLAUSE
-    while len(piece := learned.words(place, place + TUNING.piece_words)) >= HEAD:
-        at, last = 0, len(piece) - 1
-        while at < last:
-            size = piece[at]
-            if piece[at + 1] not in explanations:
-                is_whole = at + size <= len(piece)
-                yield place + at, piece[at : at + size] if is_whole else learned.words(place + at, place + at + size)
-            at += size
-        place += at
-
-
-def by_entry(words: list[int]) -> list[int]:
-    """The places of the explanations among these words, in the order of the entries of the trail."""
-    places, place = [], 0
-    while place < len(words):
-        places.append(place)
-        place += words[place]
-    return sorted(places, key=lambda place: words[place + HEAD])
+    place, places = 0, array("q", bytes(8 * (TUNING.piece_words // HEAD + 1)))
+    while len(piece := learned.read(place, place + TUNING.piece_words)) >= HEAD * WORD:
+        count, end = find_events(learned.bits, piece, places)
+        if end == 0:  # a record without a size
+            raise LookupError
+        words = memoryview(piece)[: len(piece) // WORD * WORD].cast("q")
+        for at in places[:count]:
+            last = at + words[at]
+            whole = words[at:last].tolist() if last <= len(words) else learned.words(place + at, place + last)
+            yield place + at, whole
+        place += end
 
 
 def literals(words: list[int]) -> list[Literal]:

@@ -7,11 +7,12 @@ import os
 import stat
 import time
 
+from turbo_fzn.base.collector import without_collector
 from turbo_fzn.base.errors import UsageError
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
-from turbo_fzn.proof.conflict import NotJustified
 from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.hints import NotJustified
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
 from turbo_fzn.read.files import forget_proof, model_of_proof
 from turbo_fzn.tnf.language import TNF
@@ -34,8 +35,8 @@ class Proof:
         """Writes the file of the model. Raises UnsupportedError for a row that cannot be encoded, and UsageError where
         the files cannot be written."""
         self.path = path
-        self.encoding = Encoding(tnf)
         try:
+            self.encoding = Encoding(tnf)
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
             if not stat.S_ISFIFO(_mode(path)):  # the reader of a pipe would read its end here
@@ -62,13 +63,15 @@ class Proof:
         if learned.over or learned.failure is not None:
             return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
         try:
-            with open_for_writing(self.path) as file:
+            with open_for_writing(self.path) as file, without_collector():
                 conclusion = write_proof(self.encoding, learned, file, interrupt, answer)
         except Interrupted:
             return "the run has been stopped before that"
         except NotJustified as gap:
             self.say(f"the proof ends without a conclusion: {gap}")
             return None
+        except MemoryError:
+            return "out of memory"
         except OSError as error:
             return f"its file cannot be written: {error.strerror or error}"
         if conclusion == "NONE" and learned.is_abandoned:

@@ -30,9 +30,9 @@ class Step:
     closing: int
 
 
-def refute(encoding: Encoding, row: int, bounds: Bounds) -> Step | None:
-    """A step that refutes the bounds (for each side of the row's variables) by the row, or None."""
-    for split in encoding.rows[row]:
+def refute(encoding: Encoding, row: Iterable[Split], bounds: Bounds) -> Step | None:
+    """A step that refutes the bounds (for each side of the row's variables) by the cases of a row, or None."""
+    for split in row:
         step = _refute_split(encoding, split, bounds)
         if step is not None:
             return step
@@ -119,13 +119,13 @@ def _contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step 
     if not one.number:
         return None
     short = one.least
-    sides = [2 * v + (a > 0) for v, a in one.terms]
-    for side, (_, a) in zip(sides, one.terms):
-        short += abs(a) * within[side]
+    for v, a in one.terms:
+        short += a * within[2 * v + 1] if a > 0 else -a * within[2 * v]
     if short <= 0:
         return None
     assumed: list[Assumed] = list(one.conditions)
-    for side, (v, a) in zip(sides, one.terms):
+    for v, a in one.terms:
+        side = 2 * v + (a > 0)
         root = -encoding.upper[v] if side & 1 else encoding.lower[v]
         gap = abs(a) * (within[side] - root)
         if gap < short:  # the root bound suffices
@@ -156,13 +156,13 @@ def cutting_planes(encoding: Encoding, step: Step, define: Number) -> list[str] 
         least += abs(a) * k
         if high - low == 1:
             if (side, k) not in step.assumed:
-                weakened += [encoding.names[encoding.bits[v][0]], "w"]
+                weakened += [encoding.name_of(encoding.bits[v][0]), "w"]
         elif (side, k) in step.assumed:
             words += _scaled(define((side, k))[side & 1], abs(a))
         elif side & 1 and v in encoding.domains:
             words += _scaled(encoding.domains[v], abs(a))
         else:
-            weakened += [word for bit in encoding.bits[v] for word in (encoding.names[bit], "w")]
+            weakened += [word for bit in encoding.bits[v] for word in (encoding.name_of(bit), "w")]
     assert least > 0, "the bounds do not contradict the inequality"
     words += weakened
     if len(words) == 1 and least == 1:

@@ -5,22 +5,31 @@ literals false, each implies its bound, in the order of the trail, until two bou
 back, only used explanations are kept (as Heule, Hunt, Wetzler, FMCAD 2013, trim clausal proofs). Unused clauses and
 bounds of level 0 are left out, with all that was needed for them.
 
-A log has many times as many records as a proof needs. So the records stay in their file, and premises are packed.
+A log has many times as many records as a proof needs. So the records stay in their file, compiled code reads them
+(hints.py), and what is noted of each is a few numbers.
 """
 
 from __future__ import annotations
 
+import ctypes
 from array import array
 from bisect import bisect_left
 
+import numpy as np
+
+from turbo_fzn.engine.abi.log_records import ProofTrim
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
-from turbo_fzn.proof.conflict import CHAIN, EVENT, LAST, SHIFT, STEP, Chain, Conflict, NotJustified
+from turbo_fzn.proof.derived import Derived
 from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.hints import Hints, NotJustified
 from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Bounds, Step, refute
 from turbo_fzn.proof.tuning import TUNING
+from turbo_fzn.tnf.fuse import fused_of
+
+NONE = -1  # format: of a place
 
 
 class Trimmer:
@@ -31,24 +40,20 @@ class Trimmer:
         self.encoding, self.learned, self.interrupt, self.answer = encoding, learned, interrupt, answer
         self.places, self.ends = array("q"), array("q")  # of each event in the log
         self.behind: dict[int, list[int]] = {}  # the events that the log does not have
-        self.clauses = array("q", (-1,))  # the event of each name
-        self.read: dict[int, list[Literal]] = {}  # by name: clauses that are perhaps used again
+        self.clauses = array("q", (NONE,))  # the event of each name
         self.solutions: list[int] = []  # their events; the last is the best
-        tnf = encoding.tnf
-        self.first = [k for ends in zip(encoding.lower, encoding.upper) for k in (ends[0], -ends[1])]
-        self.now = list(self.first)  # for each side, its bound at level 0 before the event that is looked at
-        self.roots: list[list[tuple[int, int]]] = [[] for _ in self.now]  # (k, event), both ascending
-        self.noted: list[tuple[int, int]] = []  # event and side of each bound in `roots`
+        self.first = array("q", [k for ends in zip(encoding.lower, encoding.upper) for k in (ends[0], -ends[1])])
+        self.now = self.first[:]  # for each side, its bound at level 0 before the event that is looked at
+        self.root_sides, self.root_bounds, self.root_events, self.root_before = (array("q") for _ in range(4))
+        self.last_roots = array("q", [NONE]) * len(self.now)
         self.refuted = self._read()
         self.needed = bytearray(len(self.places) + 1)
         self.steps: list[Step] = []
         self.step_numbers: dict[tuple[int, tuple[Assumed, ...]], int] = {}  # by row and assumptions
-        self.explained: dict[tuple[int, ...], int] = {}  # by implied bound, row, and premises
-        self.step_needed = bytearray()
-        self.chains: list[Chain] = []
-        self.chain_numbers: dict[Chain, int] = {}
-        self.found: dict[int, array[int]] = {}
-        self.operands = list(zip(tnf.x.tolist(), tnf.y.tolist(), tnf.z.tolist()))
+        self.chains: list[tuple[int, int, int]] = []
+        self.found: dict[int, bytes] = {}
+        self.rows = Derived(encoding, fused_of(learned.tnf, is_logged=True))
+        self.clause_steps: dict[int, int] = {}  # by name: the steps of clauses that replace rows
 
     # ---- forwards
 
@@ -108,100 +113,100 @@ class Trimmer:
     def _note_root(self, side: int, k: int, number: int) -> bool:
         if k > self.now[side]:
             self.now[side] = k
-            self.roots[side].append((k, number))
-            self.noted.append((number, side))
+            self.root_before.append(self.last_roots[side])
+            self.last_roots[side] = len(self.root_bounds)
+            self.root_sides.append(side)
+            self.root_bounds.append(k)
+            self.root_events.append(number)
         return k > -self.now[side ^ 1]
 
     # ---- backwards
 
-    def trim(self) -> list[tuple[int, array[int]]]:
-        """The events that the refutation needs, in order, with the hints for their clauses (conflict.py). Raises
+    def trim(self) -> list[tuple[int, bytes]]:
+        """The events that the refutation needs, in order, with the hints for their clauses (hints.py). Raises
         Interrupted, and NotJustified where it cannot be explained, or is about another solution than the answer."""
         if self.answer is not None and not (self.solutions and self.best() == self.value(self.answer)):
             raise NotJustified("what the log proves is not the answer")
         last = len(self.places) - 1
-        conflict = Conflict(self)
+        is_closed = self.event(last)[1] == log.REFUTED
+        if not is_closed:
+            self._append([log.REFUTED, log.DECISION])
         if self.solutions:
             self.needed[self.solutions[-1]] = 1
-        if self.event(last)[1] != log.REFUTED:
-            self.found[last + 1] = self._contradict(last)
-        self.needed[last] = 1
-        for number in self.interrupt.between(range(last, -1, -1)):
-            if self.needed[number]:
-                self.forget_roots(number)
-                self.found[number] = self._justify(number, conflict)
+        self.host = self._host()
+        self.hints = Hints(self.learned.bits, self.host, self._explain)
+        try:
+            if not is_closed:
+                self.host.event = last + 1
+                self._contradict(last)
+                self.found[last + 1] = self.hints.take()
+            self._go_back(last)
+            self.chains = self.hints.chains()
+        finally:
+            self.hints.close()
         return sorted(self.found.items())
 
-    def forget_roots(self, number: int) -> None:
-        """Takes back the bounds of level 0 of this event and later events."""
-        while self.noted and self.noted[-1][0] >= number:
-            side = self.noted.pop()[1]
-            self.roots[side].pop()
-            self.now[side] = self.roots[side][-1][0] if self.roots[side] else self.first[side]
+    def _host(self) -> ProofTrim:
+        """What compiled code looks at. No array moves any more."""
+        clauses = self.rows.fused.clauses
+        sides = np.asarray(clauses.literals, np.int64)
+        self.given = np.ascontiguousarray(np.stack((sides, 1 - (sides & 1)), 1))
+        self.given_starts = 2 * np.asarray(clauses.starts, np.int64)
+        numbers = {
+            name: getattr(self, name).buffer_info()[0]
+            for name in (
+                "first", "now", "places", "ends", "clauses", "last_roots", "root_bounds", "root_events", "root_before"
+            )
+        }  # fmt: skip
+        return ProofTrim(
+            needed=ctypes.addressof(ctypes.c_char.from_buffer(self.needed)),
+            given=self.given.ctypes.data, given_starts=self.given_starts.ctypes.data,
+            n_sides=len(self.now), n_clauses=len(self.clauses), n_given=len(self.given_starts) - 1,
+            most_explained=TUNING.explained, most_clauses=TUNING.clauses,
+            log_file=self.learned.file.fileno(), **numbers,
+        )  # fmt: skip
 
-    def _contradict(self, last: int) -> array[int]:
+    def _go_back(self, last: int) -> None:
+        self.needed[last] = 1
+        n_roots = len(self.root_bounds)
+        for number in self.interrupt.between(range(last, -1, -1)):
+            if self.needed[number]:
+                while n_roots and self.root_events[n_roots - 1] >= number:
+                    n_roots -= 1
+                    self._forget_root(n_roots)
+                self.host.event = number
+                self._justify(number)
+                self.found[number] = self.hints.take()
+
+    def _forget_root(self, root: int) -> None:
+        """Takes back a bound of level 0, the last one."""
+        side, before = self.root_sides[root], self.root_before[root]
+        self.last_roots[side] = before
+        self.now[side] = self.root_bounds[before] if before != NONE else self.first[side]
+
+    def _contradict(self, last: int) -> None:
         """Behind the last event: its bound and the one that it contradicts."""
         words = self.event(last)
         side, k = words[-2:] if words[1] == log.LEARNED else words[2:4]
-        self._append([log.REFUTED, log.DECISION])
-        hints = array("q")
-        self.need_root(side ^ 1, 1 - k, hints)
-        self.need(last, hints)
-        return hints
+        self.hints.need_root(side ^ 1, 1 - k)
+        self.hints.need_event(last)
 
-    def _justify(self, number: int, conflict: Conflict) -> array[int]:
+    def _justify(self, number: int) -> None:
         _, kind, *words = self.event(number)
-        hints = array("q")
         if kind == log.LEARNED:
-            self._learn(number, log.literals(words[1:]), conflict, hints)
+            self.hints.explain_clause()
         elif kind == log.ROOT:
             side, k, reason = words
             if reason == log.DECISION:
-                self._cut(side, k, number, hints)
+                self._cut(side, k, number)
             else:
-                self._explain_root(reason, (side, k), hints)
+                self._explain_root(reason, (side, k))
         elif kind == log.REFUTED:
-            self._explain_root(words[0], None, hints)
-        return hints
-
-    def _learn(self, number: int, literals: list[Literal], conflict: Conflict, hints: array[int]) -> None:
-        first = self.ends[number - 1] if number else 0
-        conflict.suppose(literals, self.learned.words(first, self.places[number]))
-        if conflict.final is None:
-            raise NotJustified(f"the explanations do not give the clause of event {number}")
-        conflict.tell(hints)
+            self._explain_root(words[0], None)
 
     # ---- hints
 
-    def need(self, event: int, hints: array[int]) -> None:
-        hints.append(event << SHIFT | EVENT | (0 if self.needed[event] else LAST))
-        self.needed[event] = 1
-
-    def need_step(self, number: int, hints: array[int]) -> None:
-        hints.append(number << SHIFT | STEP | (0 if self.step_needed[number] else LAST))
-        self.step_needed[number] = 1
-
-    def need_chain(self, side: int, higher: int, lower: int, hints: array[int]) -> None:
-        chain = side, higher, lower
-        number = self.chain_numbers.setdefault(chain, len(self.chains))
-        if number == len(self.chains):
-            self.chains.append(chain)
-        hints.append(number << SHIFT | CHAIN)
-
-    def need_root(self, side: int, k: int, hints: array[int]) -> None:
-        """Adds the hints by which side >= k holds at level 0."""
-        if k <= self.first[side]:
-            return
-        found = self.roots[side]
-        place = bisect_left(found, (k, -1))
-        if place == len(found):
-            raise NotJustified(f"side {side} is not {k} at level 0")
-        known, event = found[place]
-        if known > k:
-            self.need_chain(side, known, k, hints)
-        self.need(event, hints)
-
-    def _cut(self, side: int, k: int, number: int, hints: array[int]) -> None:
+    def _cut(self, side: int, k: int, number: int) -> None:
         """The bound of the objective that the last solution before gives."""
         tnf = self.encoding.tnf
         place = bisect_left(self.solutions, number) - 1
@@ -210,30 +215,28 @@ class Trimmer:
         solution = self.solutions[place]
         if k != 1 - tnf.sense * self.event(solution)[log.HEAD + tnf.objective]:
             raise NotJustified("the objective is cut by no solution")
-        self.need(solution, hints)
+        self.hints.need_event(solution)
 
-    def _explain_root(self, reason: int, reached: Assumed | None, hints: array[int]) -> None:
+    def _explain_root(self, reason: int, reached: Assumed | None) -> None:
         """Adds the hints by which a row or a clause implies `reached` from the bounds of level 0."""
         if reason == log.DECISION:
             raise NotJustified("a failure for no reason")
         if reason & 1:
             step = self.refute(reason >> 1, [], reached)
-            self.need_step(step, hints)
+            self.hints.need_step(step)
             premises = [one for one in self.steps[step].assumed if reached is None or one != log.denied(*reached)]
         else:
-            self.need(self.clauses[reason >> 1], hints)
+            self.hints.need_clause(reason >> 1)
             premises = [
                 log.denied(side, k) for side, k in self.clause(reason >> 1) if reached is None or side != reached[0]
             ]
         for side, k in premises:
-            self.need_root(side, k, hints)
+            self.hints.need_root(side, k)
 
     def clause(self, name: int) -> list[Literal]:
-        if name not in self.read:
-            if len(self.read) >= TUNING.clauses:
-                self.read.clear()
-            self.read[name] = log.literals(self.event(self.clauses[name])[log.HEAD + 1 :])
-        return self.read[name]
+        if name < 0:
+            return self.rows.clause(name)
+        return log.literals(self.event(self.clauses[name])[log.HEAD + 1 :])
 
     # ---- steps
 
@@ -241,30 +244,29 @@ class Trimmer:
         """The step by which the row implies `reached` within the premises and level 0, or, with None, has no solution
         there."""
         bounds: Bounds = {}
-        for variable in self.operands[row][: 2 if self.encoding.is_element[row] else 3]:
+        for variable in self.rows.variables(row):
             for side in (2 * variable, 2 * variable + 1):
                 bounds[side] = self.now[side]
         for side, k in (*premises, *((log.denied(*reached),) if reached else ())):
             bounds[side] = max(bounds[side], k)
-        step = refute(self.encoding, row, bounds)
+        step = refute(self.encoding, self.rows.splits(row), bounds)
         if step is None:
             raise NotJustified(f"row {row} does not imply {reached} within {bounds}")
         number = self.step_numbers.setdefault((row, step.assumed), len(self.steps))
-        if number == len(self.steps):
-            self.steps.append(step)
-            self.step_needed.append(0)
-        return number
+        return self._add(step) if number == len(self.steps) else number
 
-    def explain(self, words: tuple[int, ...]) -> int:
-        """The step of an explanation (side, k, row and premises); that of a later conflict may assume more of level
-        0."""
-        step = self.explained.get(words)
-        return self.explain_anew(words) if step is None else step
+    def _add(self, step: Step) -> int:
+        self.hints.note_step(step.assumed)
+        self.steps.append(step)
+        return len(self.steps) - 1
 
-    def explain_anew(self, words: tuple[int, ...]) -> int:
-        """The step of an explanation with the bounds of level 0 that hold now."""
-        if len(self.explained) >= TUNING.explained:
-            self.explained.clear()
+    def _explain(self, words: list[int]) -> int:
+        """The step of an explanation (side, k, row and premises), with the bounds of level 0 that hold now; or of a
+        clause that replaces rows, by its name alone."""
+        if len(words) == 1:
+            (name,) = words
+            if name not in self.clause_steps:
+                self.clause_steps[name] = self._add(self.rows.clause_step(name))
+            return self.clause_steps[name]
         side, k, row, *premises = words
-        self.explained[words] = step = self.refute(row, log.literals(premises), (side, k))
-        return step
+        return self.refute(row, log.literals(premises), (side, k))

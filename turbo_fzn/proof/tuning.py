@@ -32,6 +32,30 @@ class Tuning(Table):
         "reading them again against memory",
         kept="of the writer",
     )
+    kept_rows: int = tunable(
+        1 << 14,
+        "rows whose cases are remembered",
+        "making them again against memory",
+        kept="of the writer",
+    )
+    kept_sums: int = tunable(
+        1 << 14,
+        "sums of bits whose words are remembered",
+        "spelling them again against memory",
+        kept="of the writer",
+    )
+    block_lines: int = tunable(
+        1 << 12,
+        "lines of a model's file that are written at a time",
+        "fewer writes against memory",
+        kept="below a megabyte",
+    )
+    text_bytes: int = tunable(
+        1 << 22,
+        "bytes of a model's file that are kept in memory before a file takes them",
+        "no file for small models against memory",
+        kept="of the writer",
+    )
     piece_words: int = tunable(
         1 << 16,
         "words of a log that are read at a time",

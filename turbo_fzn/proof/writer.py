@@ -8,18 +8,19 @@ JAIR 2023; the documentation of VeriPB.
 from __future__ import annotations
 
 import gzip
-from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import IO
 
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
-from turbo_fzn.proof.conflict import EVENT, KINDS, LAST, SHIFT, STEP, NotJustified
 from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.hints import CHAIN, EVENT, KINDS, LAST, SHIFT, STEP, NotJustified, unpacked
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
 from turbo_fzn.proof.trim import Trimmer
 
+BLOCK_BYTES = 1 << 20  # format: copied at a time
 HEADER = "pseudo-Boolean proof version 2.0"
 
 
@@ -31,29 +32,34 @@ def open_for_writing(path: str) -> IO[str]:
 
 
 def write_model(encoding: Encoding, file: IO[str]) -> None:
-    """Writes the file of the model; the encoding's lines are freed."""
-    file.write(f"* #variable= {len(encoding.names)} #constraint= {encoding.count}\n")
+    """Writes the file of the model, once; the encoding's text is freed."""
+    file.write(f"* #variable= {encoding.n_names} #constraint= {encoding.count}\n")
     tnf, objective = encoding.tnf, encoding.objective()
     if tnf.sense and not objective:
         file.write(f"* objective = {encoding.lower[tnf.objective]} in all solutions\n")
     elif objective:
         start = tnf.sense * encoding.lower[tnf.objective]
         file.write(f"* {'-' * (tnf.sense < 0)}objective = {start} + what is minimised here\n")
-        file.write(f"min: {encoding.spell_terms(objective)};\n")
-    file.writelines(encoding.lines)
-    encoding.lines.clear()
+        file.write(f"min: {objective};\n")
+    encoding.text.seek(0)
+    while block := encoding.text.read(BLOCK_BYTES):
+        file.write(block.decode("ascii"))
+    encoding.text.close()
 
 
 class Writer:
     """Writes the steps of a proof to a file."""
 
-    def __init__(self, encoding: Encoding, write: Callable[[str], object]):
-        self.encoding, self.write = encoding, write
+    def __init__(self, encoding: Encoding, write: Callable[[str], object], derivations: Sequence[list[str]] = ()):
+        """`derivations`: those of the inequalities of fused rows (derived.py)."""
+        self.encoding, self.write, self.derivations = encoding, write, derivations
         self.formula = self.count = encoding.count
-        self.events: dict[int, int] = {}  # event -> its constraint
-        self.steps: dict[int, tuple[int, range]] = {}  # its constraint, and the constraints derived for it
-        self.chains: dict[tuple[int, int, int], int] = {}
+        self.known: dict[int, str] = {}  # hint without LAST -> its constraint, of events, steps and chains
+        self.derived: dict[int, range] = {}  # the hint of a step -> the constraints derived for it
         self.definitions = dict(encoding.definitions)
+        self.words: dict[Assumed, str] = {}  # the terms of literals
+        self.defined: dict[Assumed, tuple[int, int]] = {}
+        self.stated_fused: dict[int, int] = {}  # inequality of a fused row -> its constraint
         self.lasting: set[int] = set()  # constraints of the proof that are never deleted
 
     def line(self, text: str) -> int:
@@ -66,99 +72,119 @@ class Writer:
 
     def define(self, assumed: Assumed) -> tuple[int, int]:
         """The constraints that define the literal, which is written where it is new."""
+        found = self.defined.get(assumed)
+        if found is None:
+            self.defined[assumed] = found = self._define(assumed)
+        return found
+
+    def _define(self, assumed: Assumed) -> tuple[int, int]:
         side, k = assumed
         variable, k = side >> 1, 1 - k if side & 1 else k
         encoding = self.encoding
         number = encoding.at_least(variable, k) >> 1
         if number not in self.definitions:
             above, below = encoding.definition(variable, k - encoding.lower[variable])
-            name = encoding.names[number]
-            first = self.line(f"red {encoding.spell_terms(above[0])}>= {above[1]} ; {name} -> 0")
-            second = self.line(f"red {encoding.spell_terms(below[0])}>= {below[1]} ; {name} -> 1")
+            name = encoding.name_of(number)
+            first, second = self.line(f"red {above} ; {name} -> 0"), self.line(f"red {below} ; {name} -> 1")
             self.definitions[number] = first, second
             self.lasting |= {first, second}
         return self.definitions[number]
 
-    def literal(self, assumed: Assumed) -> int:
-        """The literal, defined."""
-        side = assumed[0]
-        literal, span = self.encoding.literal(assumed), self.encoding.upper[side >> 1] - self.encoding.lower[side >> 1]
-        if literal >= 0 and span > 1:
-            self.define(assumed)
-        return literal
+    def literal(self, assumed: Assumed) -> str:
+        """The term of the literal, defined; empty for a constant."""
+        word = self.words.get(assumed)
+        if word is None:
+            encoding, variable = self.encoding, assumed[0] >> 1
+            literal = encoding.literal(assumed)
+            if literal >= 0 and encoding.upper[variable] - encoding.lower[variable] > 1:
+                self.define(assumed)
+            self.words[assumed] = word = f"1 {encoding.spell(literal)} " if literal >= 0 else ""
+        return word
 
     def chain(self, side: int, higher: int, lower: int) -> int:
         """The clause that a bound implies a lower bound."""
-        key = side, higher, lower
-        if key not in self.chains:
-            strong, weak = self.define((side, higher)), self.define((side, lower))
-            a, b = (weak[1], strong[0]) if side & 1 == 0 else (strong[1], weak[0])
-            degree = higher - lower + 1
-            self.chains[key] = self.line(f"pol {a} {b} + s{f' {degree} d' if degree > 1 else ''}")
-            self.lasting.add(self.chains[key])
-        return self.chains[key]
+        strong, weak = self.define((side, higher)), self.define((side, lower))
+        a, b = (weak[1], strong[0]) if side & 1 == 0 else (strong[1], weak[0])
+        degree = higher - lower + 1
+        number = self.line(f"pol {a} {b} + s{f' {degree} d' if degree > 1 else ''}")
+        self.lasting.add(number)
+        return number
+
+    def stated(self, one: Inequality) -> Inequality:
+        """The inequality with its constraint's number; that of a fused row is derived where it is new."""
+        if one.number > 0:
+            return one
+        if one.number not in self.stated_fused:
+            self.stated_fused[one.number] = self.line(f"pol {' '.join(self.derivations[-one.number])}")
+            self.lasting.add(self.count)
+        return one._replace(number=self.stated_fused[one.number])
 
     # ---- steps
 
-    def step(self, number: int, step: Step) -> int:
-        """The constraint of a row's step."""
-        if number not in self.steps:
+    def constraint(self, hint: int, trimmer: Trimmer) -> str:
+        """The constraint of a hint (hints.py), which may be used for the first or the last time."""
+        kind, number, name = hint & KINDS, hint >> SHIFT, hint & ~LAST
+        if name not in self.known:
+            if kind == EVENT:
+                raise LookupError
             before = self.count
-            derived = self._derive(step)
-            self.steps[number] = derived, range(before + 1, self.count + 1)
-        return self.steps[number][0]
+            found = self.chain(*trimmer.chains[number]) if kind == CHAIN else self.derive(trimmer.steps[number])
+            self.known[name] = str(found)
+            if kind == STEP:
+                self.derived[name] = range(before + 1, self.count + 1)
+        return self.known[name]
 
-    def _derive(self, step: Step) -> int:
+    def derive(self, step: Step) -> int:
+        """Writes a step. Returns its constraint."""
         for assumed in step.assumed:
             self.literal(assumed)
         if step.inequality is not None:
+            inequality = self.stated(step.inequality)
+            if inequality is not step.inequality:
+                step = replace(step, inequality=inequality)
             words = cutting_planes(self.encoding, step, self.define)
-            return step.inequality.number if words is None else self.line(f"pol {' '.join(words)}")
-        parts = [self._derive(part) for part in step.parts]
+            return inequality.number if words is None else self.line(f"pol {' '.join(words)}")
+        parts = [str(self.derive(part)) for part in step.parts]
         if step.closing:
-            parts.append(step.closing)
+            parts.append(str(step.closing))
         return self.rup([(side ^ 1, 1 - k) for side, k in step.assumed], parts)
 
-    def rup(self, clause: list[Assumed], hints: list[int]) -> int:
-        literals = [literal for literal in map(self.literal, clause) if literal >= 0]
-        written = self.encoding.spell_terms((1, literal) for literal in literals)
-        return self.line(f"rup {written}>= 1 ; ~ {' '.join(map(str, dict.fromkeys(hints)))}")
+    def rup(self, clause: list[Assumed], hints: list[str]) -> int:
+        return self.line(f"rup {''.join(map(self.literal, clause))}>= 1 ; ~ {' '.join(dict.fromkeys(hints))}")
 
     # ---- events
 
-    def event(self, number: int, hints: array[int], trimmer: Trimmer) -> None:
-        """Writes the clause of an event, and deletes constraints that are not needed after it."""
+    def event(self, number: int, hints: bytes, trimmer: Trimmer) -> int:
+        """Writes the clause of an event, and deletes constraints that are not needed after it. Returns its number."""
         _, kind, *words = trimmer.event(number)
+        used = unpacked(hints)
         if kind == log.SOLUTION:
-            self.events[number] = self.solution(words)
+            found = self.solution(words)
         elif kind == log.ROOT and words[2] == log.DECISION:
-            self.events[number] = self.cut(words[0], words[1], self.events[hints[0] >> SHIFT])
+            found = self.cut(words[0], words[1], int(self.known[used[0] & ~LAST]))
         else:
             clause = {log.LEARNED: words[1:], log.ROOT: words[:2], log.REFUTED: []}[kind]
-            self.events[number] = self.rup(log.literals(clause), [self.hint(hint, trimmer) for hint in reversed(hints)])
-        self.delete([hint for hint in hints if hint & LAST])
-
-    def hint(self, hint: int, trimmer: Trimmer) -> int:
-        """The constraint of a hint (conflict.py)."""
-        kind, number = hint & KINDS, hint >> SHIFT
-        if kind == STEP:
-            return self.step(number, trimmer.steps[number])
-        return self.events[number] if kind == EVENT else self.chain(*trimmer.chains[number])
+            known = self.known
+            numbers = [known.get(hint) or self.constraint(hint, trimmer) for hint in reversed(used)]
+            found = self.rup(log.literals(clause), numbers)
+        self.known[number << SHIFT | EVENT] = str(found)
+        self.delete([hint & ~LAST for hint in used if hint & LAST])
+        return found
 
     def solution(self, values: list[int]) -> int:
-        spelt_out = list(map(self.encoding.spell, self.true_literals(values)))
+        words = " ".join(self.true_literals(values))
         if self.encoding.optimises:
-            self.lasting.add(self.line(f"soli {' '.join(spelt_out)}"))
+            self.lasting.add(self.line(f"soli {words}"))
             return self.count
-        self.write(f"sol {' '.join(spelt_out)}\n")
+        self.write(f"sol {words}\n")
         return 0
 
-    def true_literals(self, values: list[int]) -> Iterable[int]:
+    def true_literals(self, values: list[int]) -> Iterable[str]:
         """The literals of a solution, and the literals that the proof has defined."""
         yield from self.encoding.assignment(values)
         for (variable, offset), number in self.encoding.orders.items():
             if number in self.definitions and number not in self.encoding.definitions:
-                yield 2 * number + (values[variable] - self.encoding.lower[variable] < offset)
+                yield self.encoding.spell(2 * number + (values[variable] - self.encoding.lower[variable] < offset))
 
     def cut(self, side: int, k: int, improving: int) -> int:
         """The objective's bound, from the constraint of an improving solution."""
@@ -166,16 +192,16 @@ class Writer:
         sign = -1 if side & 1 else 1
         against = side ^ 1, 1 - k
         inequality = Inequality(improving, ((variable, sign),), k)
-        assumed = (against,) if self.literal(against) >= 0 else ()  # otherwise no value is left
+        assumed = (against,) if self.literal(against) else ()  # otherwise no value is left
         words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
         return improving if words is None else self.line(f"pol {' '.join(words)}")
 
-    def delete(self, hints: list[int]) -> None:
+    def delete(self, names: list[int]) -> None:
         """Deletes what these hints use, except for constraints that last."""
         own: list[int] = []
-        for hint in hints:
-            number = hint >> SHIFT
-            own += self.steps.pop(number)[1] if hint & KINDS == STEP else (self.events.pop(number),)
+        for name in names:
+            number = int(self.known.pop(name))
+            own += self.derived.pop(name) if name & KINDS == STEP else (number,)
         own = [number for number in own if number > self.formula and number not in self.lasting]
         if own:
             self.write(f"del id {' '.join(map(str, own))}\n")
@@ -197,24 +223,25 @@ def _write_steps(
     encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt, answer: list[int] | None
 ) -> str:
     file.write(f"{HEADER}\nf {encoding.count}\n")
-    trimmer, writer = Trimmer(encoding, learned, interrupt, answer), Writer(encoding, file.write)
+    trimmer = Trimmer(encoding, learned, interrupt, answer)
+    writer = Writer(encoding, file.write, trimmer.rows.words)
     any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
+    last = None
     for number, hints in interrupt.between(kept):
-        writer.event(number, hints, trimmer)
-    conclusion = _conclude(trimmer, writer, kept[-1][0] if kept else None)
+        last = writer.event(number, hints, trimmer)
+    conclusion = _conclude(trimmer, writer, last)
     file.write(f"output NONE\nconclusion {conclusion}\nend pseudo-Boolean proof\n")
     return conclusion.split()[0]
 
 
-def _conclude(trimmer: Trimmer, writer: Writer, last: int | None) -> str:
+def _conclude(trimmer: Trimmer, writer: Writer, refutation: int | None) -> str:
     tnf, optimises = trimmer.encoding.tnf, trimmer.encoding.optimises
     solution = trimmer.solutions[-1] if trimmer.solutions else None
-    if solution is not None and not (last and trimmer.needed[solution]):
+    if solution is not None and not (refutation and trimmer.needed[solution]):
         writer.solution(trimmer.event(solution)[log.HEAD :])
-    if last is None:
+    if refutation is None:
         return "NONE" if solution is None or optimises else "SAT"
-    refutation = writer.events[last]
     if not optimises:
         return f"UNSAT : {refutation}"
     if solution is None:

@@ -77,6 +77,7 @@ def as_sums(either: Disjunctions) -> Linears:
         starts=np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
         variables=(either.literals >> 1).astype(np.int32),
         coefficients=np.where(flip, 2 * negative - 1, 1 - 2 * negative).astype(np.int32),
+        roots=either.roots,
         absorbed=either.absorbed,
         links=either.links,
         order=either.order,
@@ -85,7 +86,7 @@ def as_sums(either: Disjunctions) -> Linears:
 
 def joined(first: Linears, second: Linears) -> Linears:
     """The rows of both arguments together."""
-    columns = ("kind", "low", "high", "truth", "variables", "coefficients", "order")
+    columns = ("kind", "low", "high", "truth", "variables", "coefficients", "roots", "order")
     both = {name: np.concatenate((getattr(first, name), getattr(second, name))) for name in columns}
     starts = np.concatenate((first.starts, first.starts[-1] + second.starts[1:]))
     return Linears(starts=starts, absorbed=first.absorbed | second.absorbed, links=first.links | second.links, **both)
@@ -96,7 +97,7 @@ def by_size(rows: Linears) -> Linears:
     places = np.argsort(rows.sizes, kind="stable")
     starts = np.concatenate(([0], np.cumsum(rows.sizes[places]))).astype(np.int32)
     terms = np.repeat(rows.starts[:-1][places] - starts[:-1], rows.sizes[places]) + np.arange(starts[-1])
-    columns = {name: getattr(rows, name)[places] for name in ("kind", "low", "high", "truth")}
+    columns = {name: getattr(rows, name)[places] for name in ("kind", "low", "high", "truth", "roots")}
     return replace(
         rows, starts=starts, variables=rows.variables[terms], coefficients=rows.coefficients[terms], **columns
     )

@@ -20,12 +20,14 @@ class Clauses:
     """Clauses over truth values of a TNF with n variables and m rows, and the rows that they replace.
 
     Clause i has `literals` (int32) starts[i] … starts[i + 1] (int32 [k + 1]): 2v is "variable v is 1", 2v + 1 is "it is
-    0". `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave with them; `order`
-    (int32) are the absorbed rows that define these, operands first.
+    0". It follows from the tree below the row roots[i] (int32). `absorbed` (bool [m]) are the replaced rows, `links`
+    (bool [n]) the variables that leave with them; `order` (int32) are the absorbed rows that define these, operands
+    first.
     """
 
     starts: np.ndarray
     literals: np.ndarray
+    roots: np.ndarray
     absorbed: np.ndarray
     links: np.ndarray
     order: np.ndarray
@@ -48,9 +50,10 @@ def disjunctions(tnf: TNF, kept: np.ndarray) -> Disjunctions:
     parts = [_of_operator(tnf, kept, op) for op in (Op.MIN, Op.MAX)]
     heads = np.concatenate([part.heads for part in parts])
     starts = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.starts) for part in parts]))))
-    literals, order = (np.concatenate(columns) for columns in zip(*((part.literals, part.order) for part in parts)))
+    columns = zip(*((part.literals, part.roots, part.order) for part in parts))
+    literals, roots, order = map(np.concatenate, columns)
     return Disjunctions(
-        starts.astype(np.int32), literals.astype(np.int32), parts[0].absorbed | parts[1].absorbed,
+        starts.astype(np.int32), literals.astype(np.int32), roots, parts[0].absorbed | parts[1].absorbed,
         parts[0].links | parts[1].links, order, heads.astype(np.int32),
     )  # fmt: skip
 
@@ -58,9 +61,9 @@ def disjunctions(tnf: TNF, kept: np.ndarray) -> Disjunctions:
 def clause_rows(tnf: TNF, kept: np.ndarray) -> Clauses:
     """The clauses of the disjunctions of a TNF, as `disjunctions`."""
     rows = disjunctions(tnf, kept)
-    owner, literals = _clauses_of(rows)
+    owner, literals, roots = _clauses_of(rows)
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner)))) if len(owner) else np.zeros(1, np.int64)
-    return Clauses(starts.astype(np.int32), literals.astype(np.int32), rows.absorbed, rows.links, rows.order)
+    return Clauses(starts.astype(np.int32), literals.astype(np.int32), roots, rows.absorbed, rows.links, rows.order)
 
 
 def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> Disjunctions:
@@ -86,7 +89,8 @@ def _of_operator(tnf: TNF, kept: np.ndarray, op: Op) -> Disjunctions:
     flip, x = int(op == Op.MIN), tnf.x[roots]
     heads = np.where(tnf.lower[x] == tnf.upper[x], NOBODY, 2 * x + flip)
     starts = np.concatenate(([0], np.cumsum(np.bincount(tree, minlength=len(roots)))))
-    return Disjunctions(starts, 2 * leaves + flip, absorbed, gone, defining_order(links, trees, gone), heads)
+    order = defining_order(links, trees, gone)
+    return Disjunctions(starts, 2 * leaves + flip, roots.astype(np.int32), absorbed, gone, order, heads)
 
 
 def _leaves(rows: Rows, links: Links, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -108,9 +112,9 @@ def _good_trees(tnf: TNF, op: Op, roots: np.ndarray, tree: np.ndarray, leaves: n
     return good & ~(tnf.upper[x] == 0 if op == Op.MAX else tnf.lower[x] == 1)  # else each leaf has this value, too
 
 
-def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray]:
+def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(clause, literal) in ascending order: a clause of each disjunction, then the clauses of two literals of
-    disjunctions with a head."""
+    disjunctions with a head; and the root of each clause."""
     tree, has_head = np.repeat(np.arange(rows.n_clauses), np.diff(rows.starts)), rows.heads != NOBODY
     owner = np.concatenate((tree, np.flatnonzero(has_head)))
     literal = np.concatenate((rows.literals, rows.heads[has_head] ^ 1))
@@ -118,4 +122,5 @@ def _clauses_of(rows: Disjunctions) -> tuple[np.ndarray, np.ndarray]:
     pairs = has_head[tree]
     first, second = rows.heads[tree[pairs]], rows.literals[pairs] ^ 1
     owner = np.concatenate((owner[by_owner], rows.n_clauses + np.repeat(np.arange(pairs.sum()), 2)))
-    return owner, np.concatenate((literal[by_owner], np.stack((first, second), axis=1).reshape(-1)))
+    literals = np.concatenate((literal[by_owner], np.stack((first, second), axis=1).reshape(-1)))
+    return owner, literals, np.concatenate((rows.roots, rows.roots[tree[pairs]]))

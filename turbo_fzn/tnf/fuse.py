@@ -30,6 +30,23 @@ class Fused:
     order: np.ndarray
 
 
+def fused_of(tnf: TNF, is_logged: bool) -> Fused:
+    """The fused rows of a learner, which may log its conclusions (proof/derived.py). Variables that the search decides
+    by name or a wide row names are kept."""
+    kept = np.zeros(tnf.n_vars, bool)
+    kept[tnf.named(outputs=False)] = True
+    return fuse_for_log(tnf, kept) if is_logged else fuse(tnf, kept)
+
+
+def fuse_for_log(tnf: TNF, kept: np.ndarray) -> Fused:
+    """The fused rows of a TNF that proofs can derive: wide rows replace none, and truths stay in sums, as proofs have
+    another form for whether two of them are equal."""
+    truths = (tnf.lower >= 0) & (tnf.upper <= 1)
+    linears, clauses = linear_rows(tnf, kept | truths), clause_rows(tnf, kept)
+    order = np.concatenate((linears.order, clauses.order)).astype(np.int32)
+    return Fused(linears, clauses, linears.absorbed | clauses.absorbed, linears.links | clauses.links, order)
+
+
 def fuse(tnf: TNF, kept: np.ndarray) -> Fused:
     """The fused rows of a TNF at its root fixpoint. Variables that are `kept` (bool [n]) stay."""
     left = outsourced(tnf, kept)

@@ -47,7 +47,8 @@ class Linears:
 
     Each linear row has a `kind` (int32), `low` and `high` (int64, ±INFINITY without a limit), and a `truth` variable
     (int32, -1 without a truth). Row i has the terms starts[i] … starts[i + 1] (int32 [k + 1]) of `variables` and
-    `coefficients` (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave
+    `coefficients` (int32), and replaces the tree below the row
+    roots[i] (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave
     with them; `order` (int32) are the absorbed rows that define these, operands first.
     """
 
@@ -58,6 +59,7 @@ class Linears:
     starts: np.ndarray
     variables: np.ndarray
     coefficients: np.ndarray
+    roots: np.ndarray
     absorbed: np.ndarray
     links: np.ndarray
     order: np.ndarray
@@ -205,7 +207,8 @@ class _Sums:
         links[links] = absorbed[self.links.definition[links]]
         return Linears(
             kind, low, high, truth, starts.astype(np.int32), variables[stay].astype(np.int32),
-            coefficients[stay].astype(np.int32), absorbed, links, defining_order(self.links, trees, links),
+            coefficients[stay].astype(np.int32), roots[good].astype(np.int32), absorbed, links,
+            defining_order(self.links, trees, links),
         )  # fmt: skip
 
     def _terms(self, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

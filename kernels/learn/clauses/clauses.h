@@ -74,8 +74,8 @@ DEVICE Clause* clause_at(const Learner& l, i32 clause) {
   return (Clause*)(clauses(l).store + (i64)clause * CLAUSE_UNIT);
 }
 #ifdef PROOF
-// A clause that is stored was just learned.
-static void name_clause(Clause* clause) { clause->name = last_name(); }
+// A clause that is stored was just learned, or is number `count - 1` of the model's.
+static void name_clause(Clause* clause, i32 count) { clause->name = clause->lbd == STATED ? -count : last_name(); }
 static void keep_name(Clause* to, const Clause& from) { to->name = from.name; }
 
 // The reason in the log: that of a row, of the clause of this name, or DECISION.
@@ -96,7 +96,7 @@ static void log_stripped(const Learner& l, const Clause& clause, const Literal* 
   if (size == 1) log_root(l, literals[0], 2 * clause.name);
 }
 #else
-DEVICE void name_clause(Clause*) {}
+DEVICE void name_clause(Clause*, i32) {}
 DEVICE void keep_name(Clause*, const Clause&) {}
 DEVICE void log_entries(const Learner&) {}
 DEVICE void log_stripped(const Learner&, const Clause&, const Literal*, i32) {}
@@ -126,7 +126,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   ++s.count;
   Clause header = {size, lbd, 0, 1, 0};
   *clause_at(l, clause) = header;
-  name_clause(clause_at(l, clause));
+  name_clause(clause_at(l, clause), s.count);
   for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
   return clause;
 }

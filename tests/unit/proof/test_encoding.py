@@ -47,18 +47,23 @@ def boxes(tnf: TNF) -> list[range]:
 
 def constraints(encoding: Encoding) -> Lines:
     """The lines as (terms of (coefficient, literal), degree)."""
-    numbers = {name: 2 * number for number, name in enumerate(encoding.names)}
-    numbers |= {f"~{name}": literal + 1 for name, literal in numbers.items()}
-    lines = [line.split() for line in encoding.lines]
+    numbers = literals_of(encoding)
+    encoding.text.seek(0)
+    lines = [line.split() for line in encoding.text.read().decode().splitlines()]
     return [
         ([(int(a), numbers[name]) for a, name in zip(words[:-3:2], words[1:-3:2])], int(words[-2])) for words in lines
     ]
 
 
+def literals_of(encoding: Encoding) -> dict[str, int]:
+    return {encoding.spell(literal): literal for literal in range(2 * encoding.n_names)}
+
+
 def is_satisfied(encoding: Encoding, lines: Lines, values: list[int]) -> bool:
     """Whether the lines hold there, for some values of what tells cases apart."""
-    true = set(encoding.assignment(values))
-    chosen = list(encoding.selectors)
+    numbers = literals_of(encoding)
+    true = {numbers[word] for word in encoding.assignment(values)}
+    chosen = list(encoding.selectors.values())
     for flips in product((0, 1), repeat=len(chosen)):
         now = (true - {2 * one + flip for one in chosen for flip in (0, 1)}) | {
             2 * one + flip for one, flip in zip(chosen, flips)
@@ -76,7 +81,8 @@ def test_the_inequalities_have_the_solutions_of_the_row(op, seed):
     for point in product(*boxes(tnf)):
         assert is_satisfied(encoding, lines, list(point)) == holds(tnf, list(point)), point
         if holds(tnf, list(point)):
-            true = set(encoding.assignment(list(point)))
+            numbers = literals_of(encoding)
+            true = {numbers[word] for word in encoding.assignment(list(point))}
             assert all(sum(a for a, one in terms if one in true) >= least for terms, least in lines)
 
 
@@ -90,7 +96,7 @@ def test_what_refutes_bounds_is_right(op, seed):
     for _ in range(40):
         ends = [sorted(random.choices(list(box), k=2)) for box in boxes(tnf)]
         bounds = {2 * v + i: (-1) ** i * ends[v][i] for v in range(3) for i in (0, 1)}
-        step = refute(encoding, 0, bounds)
+        step = refute(encoding, encoding.rows[0], bounds)
         if step is not None:
             found += 1
             assert all(bounds[side] == k for side, k in step.assumed)
@@ -104,12 +110,12 @@ def test_the_checker_accepts_each_step(op, seed):
     encoding, random = Encoding(tnf), Random(seed)
     proof = [HEADER + "\n"]
     writer = Writer(encoding, proof.append)
-    for turn in range(40):
+    for _ in range(40):
         ends = [sorted(random.choices(list(box), k=2)) for box in boxes(tnf)]
-        step = refute(encoding, 0, {2 * v + i: (-1) ** i * ends[v][i] for v in range(3) for i in (0, 1)})
+        step = refute(encoding, encoding.rows[0], {2 * v + i: (-1) ** i * ends[v][i] for v in range(3) for i in (0, 1)})
         if step is not None:
-            number = writer.step(turn, step)
-            writer.rup([(side ^ 1, 1 - k) for side, k in step.assumed], [number])
+            number = writer.derive(step)
+            writer.rup([(side ^ 1, 1 - k) for side, k in step.assumed], [str(number)])
     model = StringIO()
     write_model(encoding, model)
     proof.append("output NONE\nconclusion NONE\nend pseudo-Boolean proof\n")
@@ -127,14 +133,14 @@ def test_single_points_are_refuted():
         encoding = Encoding(tnf)
         for point in list(product(*boxes(tnf)))[::5]:
             bounds = {2 * v + i: (-1) ** i * point[v] for v in range(3) for i in (0, 1)}
-            assert (refute(encoding, 0, bounds) is None) == holds(tnf, list(point)), (op, seed, point)
+            assert (refute(encoding, encoding.rows[0], bounds) is None) == holds(tnf, list(point)), (op, seed, point)
 
 
 def test_sums_of_large_numbers_take_few_lines():
     tnf = make_tnf([(0, 10**6), (0, 10**6), (-(10**6), 0)], [(0, 0, 1, 2)])
     encoding = Encoding(tnf)
     assert encoding.count == 5
-    step = refute(encoding, 0, {0: 700_000, 1: -(10**6), 2: 0, 3: -600_000, 4: -(10**6), 5: 0})
+    step = refute(encoding, encoding.rows[0], {0: 700_000, 1: -(10**6), 2: 0, 3: -600_000, 4: -(10**6), 5: 0})
     assert step is not None and set(step.assumed) == {(0, 700_000), (3, -600_000)}
 
 

@@ -24,7 +24,7 @@ SOLUTION = [5, records.SOLUTION, 3, 1, 2]
 @pytest.fixture
 def learned():
     """The log of a run that has found a solution."""
-    written = Log(TNF.n_vars, 2**20)
+    written = Log(TNF, 2**20)
     written.ring[: len(SOLUTION)] = SOLUTION
     written.shared.written = len(SOLUTION)
     written.start(lambda: None)

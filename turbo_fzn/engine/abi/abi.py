@@ -14,7 +14,7 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi import hybrid_records as hybrid_records  # records that are printed, too
 from turbo_fzn.engine.abi.count_records import DepthCounts as DepthCounts
 from turbo_fzn.engine.abi.count_records import LearnStatistics as LearnStatistics
-from turbo_fzn.engine.abi.log_records import LogKind  # likewise
+from turbo_fzn.engine.abi.log_records import HintKind, LogKind, TrimFault  # likewise
 from turbo_fzn.engine.abi.model_records import Strategy  # likewise: all records of the model
 from turbo_fzn.engine.abi.records import CACHE_LINE, OWN_LINE, Times, i32, i64, pointer, record
 from turbo_fzn.engine.abi.search_records import Decision as Decision
@@ -120,6 +120,8 @@ ENUMERATIONS = (
     Enumeration("Activity", "ACTIVITY_", (Activity,)),
     Enumeration("TraceStatus", "TRACE_", (TraceStatus,)),
     Enumeration("LogKind", "LOG_", (LogKind,)),
+    Enumeration("HintKind", "HINT_", (HintKind,)),
+    Enumeration("TrimFault", "TRIM_", (TrimFault,)),
     Enumeration("Implied", "IMPLIES_", (Implied,)),
 )
 N_METHODS = len(Method)
@@ -355,6 +357,9 @@ class Problem(ctypes.Structure):
     n_clauses: i32
     n_clause_literals: i32
     n_hole_words: i32
+    n_wide_vars: i32
+    packed: i32
+    rest: i32
     n_levels: i32  # of `defining_rows`
     wides: Annotated[pointer, "const Wide"]  # rows that learners run beside all others (tnf/wide.py)
     wide_arguments: Annotated[pointer, "const i32"]
@@ -364,9 +369,6 @@ class Problem(ctypes.Structure):
     posted_bytes: i32  # of a row in it, with its terms
     n_counters: i32  # of a learner, in its own copy (learn/propagators/counters.h)
     n_store_vars: i32  # the first variables are in a block's store (tnf/arrange.py)
-    n_wide_vars: i32  # the first of these have bounds; the others are truths (layout/packed.py)
-    packed: i32  # whether this is for a build that packs truths
-    rest: i32  # where strategy_vars has the store's variables in their usual order, in such a build
     n_store_rows: i32  # and the first rows run in it, with sums
     n_sums: i32
     n_short_sums: i32  # the first ones

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from turbo_fzn.base.resources import kernels_folder
-from turbo_fzn.engine.abi import abi, agreement, float_abi, kernel_tuning, model_records
+from turbo_fzn.engine.abi import abi, agreement, float_abi, kernel_tuning, log_records, model_records
 from turbo_fzn.engine.abi.records import OWN_LINE, RECORDS, WIDTHS, fields_of
 from turbo_fzn.tnf import language
 from turbo_fzn.tnf.wide import WideKind
@@ -31,7 +31,6 @@ BLANK = "\x01"  # where no line may end
 HEAD = f"""\
 // What the host and the kernels agree on: the words that blocks share, the solution ring, the input of a kernel.
 // Printed from turbo_fzn/engine/abi/abi.py by `{HOW}`: edit that one.
-//
 // BOUND_BITS (32 or 64) is the width of a bound in a store.
 #pragma once
 
@@ -49,8 +48,9 @@ typedef i32 bound_t;
 #endif
 """
 MODEL_HEAD = f"""\
-// The records of the model in memory: rows, watch lists, strategies.
-// Printed from turbo_fzn/engine/abi/model_records.py by `{HOW}`: edit that one.
+// The records of the model in memory: rows, watch lists, strategies; and those of a log of conclusions.
+// Printed from model_records.py and log_records.py of turbo_fzn/engine/abi by
+// `{HOW}`: edit these.
 #pragma once
 
 #include "port.h"
@@ -205,7 +205,8 @@ def record_text(record: type) -> Iterator[str]:
 
 
 def _of_model(record: type) -> bool:
-    return record.__module__ == model_records.__name__
+    """Whether it is a record of model_abi.h."""
+    return record.__module__ in (model_records.__name__, log_records.__name__)
 
 
 def header() -> str:

@@ -8,17 +8,16 @@ from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.engine.abi.abi import Problem
 from turbo_fzn.engine.layout.arranged import linear_arrays, term_sides
 from turbo_fzn.engine.layout.watch import wake_lists
-from turbo_fzn.tnf.fuse import Fused, fuse
+from turbo_fzn.tnf.fuse import Fused, fuse, fused_of
 from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.linear_rows import LinearKind, Linears
 
 
-def rows_of_learners(tnf: TNF, fuses: bool) -> dict[str, np.ndarray]:
+def rows_of_learners(tnf: TNF, fuses: bool, is_logged: bool) -> dict[str, np.ndarray]:
     """Linear rows and clauses, and the variables that they leave out, by the names in Problem; empty unless the learner
-    `fuses`. Variables that the search decides by name or a wide row names are kept."""
-    kept = np.full(tnf.n_vars, not fuses)
-    kept[tnf.named(outputs=False)] = True
-    return pack(fuse(tnf, kept), tnf.n_vars)
+    `fuses`."""
+    fused = fused_of(tnf, is_logged) if fuses else fuse(tnf, np.ones(tnf.n_vars, bool))
+    return pack(fused, tnf.n_vars)
 
 
 def pack(fused: Fused, n_vars: int) -> dict[str, np.ndarray]:

@@ -37,10 +37,10 @@ def decision_sets(tnf: TNF) -> np.ndarray:
     return decisions.decision_sets(tnf, decision_variables(tnf, tnf.n_vars)[0])
 
 
-def rows(tnf: TNF, fuses: bool) -> dict[str, np.ndarray]:
-    """The arrays of rows: see fused.py, wide.py and goals.py."""
+def rows(tnf: TNF, fuses: bool, logs: bool) -> dict[str, np.ndarray]:
+    """The arrays of rows, as a learner that `logs` may have them: see fused.py, wide.py and goals.py."""
     wides = wide.pack(tnf.wides, tnf.n_vars)
-    return watches(tnf) | fused.rows_of_learners(tnf, fuses) | wides | goals.pack(tnf)
+    return watches(tnf) | fused.rows_of_learners(tnf, fuses, logs) | wides | goals.pack(tnf)
 
 
 def watches(tnf: TNF) -> dict[str, np.ndarray]:

@@ -1,38 +1,35 @@
-"""The bounds that follow while the literals of a learned clause are false, up to two that contradict each other."""
+"""The hints of learned clauses in plain Python: what compiled code must find, too (kernels/proof, proof/hints.py)."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from turbo_fzn.engine.abi.log_records import ProofTrim
 from turbo_fzn.proof import log
+from turbo_fzn.proof.hints import CHAIN, EVENT, LAST, SHIFT, STEP, NotJustified
 from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Step
+from turbo_fzn.proof.trim import Trimmer
 
-EVENT, STEP, CHAIN = range(3)  # format: the kinds of a hint, in its lowest bits
-KINDS, LAST, SHIFT = 3, 4, 3  # format: the mask of the kind, the bit of the last use, the first bit of the number
-CLAUSE, LEVEL_0 = -1, -2  # format: places of bounds that no explanation implies
+PREMISES = 6  # the words of an explanation by a row before its premises
+CLAUSE, LEVEL_0 = -1, -2  # places of bounds that no explanation implies
 Source = tuple[int, int, int, int]  # side, k, its known bound, and the place of that
 Chain = tuple[int, int, int]  # side, higher, lower: that the side is at least the one implies that it is the other
 
 
-class NotJustified(Exception):
-    """No step of the proof derives a conclusion: a limit of this module, or a fault of the solver."""
-
-
 class Premises(Protocol):
-    """The premises that a clause may have (trim.Trimmer): bounds of level 0, clauses, and steps of rows."""
+    """The premises that a clause may have: bounds of level 0, clauses, and steps of rows."""
 
-    first: list[int]
-    now: list[int]
-    clauses: array[int]
+    first: array[int]
+    now: array[int]
     steps: list[Step]
 
     def clause(self, name: int) -> list[Literal]: ...
     def explain(self, words: tuple[int, ...]) -> int: ...
     def explain_anew(self, words: tuple[int, ...]) -> int: ...
-    def need(self, event: int, hints: array[int]) -> None: ...
+    def need_clause(self, name: int, hints: array[int]) -> None: ...
     def need_step(self, number: int, hints: array[int]) -> None: ...
     def need_chain(self, side: int, higher: int, lower: int, hints: array[int]) -> None: ...
     def need_root(self, side: int, k: int, hints: array[int]) -> None: ...
@@ -63,13 +60,13 @@ class Conflict:
             for side, k in saved.items():
                 now[side] = k
 
-    def _fire(self, now: list[int], saved: dict[int, int]) -> None:
+    def _fire(self, now: array[int], saved: dict[int, int]) -> None:
         """Adds each bound whose premises are known, to `now` as well, with what was there before to `saved`."""
         words, bounds = self.words, self.bounds
-        for place in log.by_entry(words):
+        for place in by_entry(words):
             side, k = words[place + 3], words[place + 4]
             if words[place + 1] == log.BY_ROW:
-                if now[side] >= k or not are_known(now, words, place + log.PREMISES, place + words[place]):
+                if now[side] >= k or not are_known(now, words, place + PREMISES, place + words[place]):
                     continue
             else:
                 premises, k = self._clause(words[place + 5], side)
@@ -108,12 +105,12 @@ class Conflict:
 
     def _tell_one(self, place: int, wanted: bytearray, hints: array[int]) -> None:
         trimmer, at = self.trimmer, self.fired[place]
-        size, kind, _, side, k, by = self.words[at : at + log.PREMISES]
+        size, kind, _, side, k, by = self.words[at : at + PREMISES]
         if kind == log.BY_CLAUSE:
-            trimmer.need(trimmer.clauses[by], hints)
+            trimmer.need_clause(by, hints)
             self._link(self._sources(log.literals(self._clause(by, side)[0]), place), wanted, hints)
             return
-        explanation, against = tuple(self.words[at + log.PREMISES - 3 : at + size]), (side ^ 1, 1 - k)
+        explanation, against = tuple(self.words[at + PREMISES - 3 : at + size]), (side ^ 1, 1 - k)
         step = trimmer.explain(explanation)
         sources = self._sources(trimmer.steps[step].assumed, place, against)
         if sources is None:  # it assumes more of level 0 than holds here
@@ -154,9 +151,95 @@ class Conflict:
                 self.trimmer.need_chain(side, known, k, hints)
 
 
-def are_known(now: list[int], words: list[int], first: int, last: int) -> bool:
+def are_known(now: array[int], words: list[int], first: int, last: int) -> bool:
     """Whether the literals between two places of the words hold within these bounds."""
     for i in range(first, last, 2):
         if now[words[i]] < words[i + 1]:
             return False
     return True
+
+
+def by_entry(words: list[int]) -> list[int]:
+    """The places of the explanations among these words, in the order of the entries of the trail."""
+    places, place = [], 0
+    while place < len(words):
+        places.append(place)
+        place += words[place]
+    return sorted(places, key=lambda place: words[place + log.HEAD])
+
+
+class PlainHints:
+    """The hints of a trimmer, to be put in the place of hints.Hints."""
+
+    def __init__(self, bits: int, host: ProofTrim, explain: Callable[[list[int]], int]):
+        trimmer = explain.__self__  # type: ignore[attr-defined]
+        assert isinstance(trimmer, Trimmer)
+        self.trimmer, self.host, self.find = trimmer, host, explain
+        self.first, self.now, self.steps, self.clause = trimmer.first, trimmer.now, trimmer.steps, trimmer.clause
+        self.explained: dict[tuple[int, ...], int] = {}
+        self.step_needed: set[int] = set()
+        self.chain_numbers: dict[Chain, int] = {}
+        self.told = array("q")
+        self.conflict = Conflict(self)
+
+    def close(self) -> None:
+        pass
+
+    def note_step(self, assumed: Iterable[Literal]) -> None:
+        pass
+
+    def explain_clause(self) -> None:
+        trimmer, event = self.trimmer, self.host.event
+        first = trimmer.ends[event - 1] if event else 0
+        words = trimmer.learned.words(first, trimmer.places[event])
+        self.conflict.suppose(log.literals(trimmer.event(event)[log.HEAD + 1 :]), words)
+        if self.conflict.final is None:
+            raise NotJustified(f"the explanations do not give the clause of event {event}")
+        self.conflict.tell(self.told)
+
+    def explain(self, words: tuple[int, ...]) -> int:
+        step = self.explained.get(words)
+        return self.explain_anew(words) if step is None else step
+
+    def explain_anew(self, words: tuple[int, ...]) -> int:
+        self.explained[words] = step = self.find(list(words))
+        return step
+
+    def need_event(self, event: int) -> None:
+        self.told.append(event << SHIFT | EVENT | (0 if self.trimmer.needed[event] else LAST))
+        self.trimmer.needed[event] = 1
+
+    def need_clause(self, name: int, hints: array[int] | None = None) -> None:
+        if name < 0:
+            self.need_step(self.explain((name,)))
+        else:
+            self.need_event(self.trimmer.clauses[name])
+
+    def need_step(self, number: int, hints: array[int] | None = None) -> None:
+        self.told.append(number << SHIFT | STEP | (0 if number in self.step_needed else LAST))
+        self.step_needed.add(number)
+
+    def need_chain(self, side: int, higher: int, lower: int, hints: array[int]) -> None:
+        number = self.chain_numbers.setdefault((side, higher, lower), len(self.chain_numbers))
+        self.told.append(number << SHIFT | CHAIN)
+
+    def need_root(self, side: int, k: int, hints: array[int] | None = None) -> None:
+        trimmer = self.trimmer
+        if k <= self.first[side]:
+            return
+        roots = zip(trimmer.root_sides, trimmer.root_bounds, trimmer.root_events)
+        found = [(bound, event) for s, bound, event in roots if s == side and bound >= k and event < self.host.event]
+        if not found:
+            raise NotJustified(f"side {side} is not {k} at level 0")
+        known, event = found[0]
+        if known > k:
+            self.need_chain(side, known, k, self.told)
+        self.need_event(event)
+
+    def take(self) -> bytes:
+        taken = array("I", self.told)
+        del self.told[:]
+        return taken.tobytes()
+
+    def chains(self) -> list[Chain]:
+        return list(self.chain_numbers)
