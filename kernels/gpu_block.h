@@ -7,7 +7,6 @@
 #include "block.h"
 #include "core/model.h"
 #include "core/store.h"
-#include "core/sums.h"
 
 #ifndef STORE_SHARED
 #define STORE_SHARED 1

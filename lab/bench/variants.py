@@ -67,6 +67,7 @@ EXPERIMENTS = (
     Experiment("With the simplifier or without", ("default", "unsimplified")),
     Experiment("Holes in domains", ("default", "bitset")),
     Experiment("Sums as a whole", ("default", "fused", "unfused")),
+    Experiment("Packed truths", ("unpacked", "packed")),
     Experiment("Sums and differences of pairs at the root", ("default", "octagon")),
 )  # fmt: skip
 

@@ -82,7 +82,7 @@ def linears_of(cases: list[Case]) -> Linears:
     starts = np.cumsum([0, *sizes], dtype=np.int32)
     return Linears(
         column(kinds), column(low, np.int64), column(high, np.int64), column(truths), starts,
-        column([v for v, _ in places]), column([c for _, c in places]), np.zeros(0, bool),
+        column([v for v, _ in places]), column([c for _, c in places]), nothing, np.zeros(0, bool),
         np.zeros(WIDTH * len(cases), bool), nothing,
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def explain(linears: Linears, root: tuple[np.ndarray, np.ndarray], box: tuple[np
     """The records of `explain_rows`, of linear rows alone, from (lower, upper) of all variables."""
     nothing = np.empty(0, np.int32)
     tnf = TNF(*[nothing] * 4, *root, np.empty(0, np.int64))
-    clauses = Clauses(np.zeros(1, np.int32), nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
+    clauses = Clauses(np.zeros(1, np.int32), nothing, nothing, np.zeros(0, bool), np.zeros(tnf.n_vars, bool), nothing)
     return explain_rows(tnf, *box, Fused(linears, clauses, linears.absorbed, linears.links, nothing))
 
 
@@ -182,7 +182,8 @@ def test_a_sum_that_passes_its_limit_by_more_than_a_bound_may_be_is_a_conflict(h
     one = np.ones(n, np.int32)
     linears = Linears(
         column([LinearKind.RANGE]), column([-INFINITY], np.int64), column([high], np.int64), column([-1]),
-        column([0, n]), np.arange(n, dtype=np.int32), one, np.zeros(0, bool), np.zeros(n, bool), column([]),
+        column([0, n]), np.arange(n, dtype=np.int32), one, column([]), np.zeros(0, bool), np.zeros(n, bool),
+        column([]),
     )  # fmt: skip
     lower, upper = np.full(n, -most), np.full(n, most)
     (record,) = explain(linears, (lower, upper), (upper, upper)).tolist()

@@ -174,7 +174,8 @@ def test_kernels_for_a_gpu_are_compiled_before_anything_is_run(monkeypatch):
     monkeypatch.setattr(variants, "architectures", lambda: ["90"])
     monkeypatch.setattr(compiler, "gpu_binary", build)
     variants.compile_first(["default", "no-retire", "sweep", "model=shared"], profile=True)
-    kinds = [(), ("-DWHOLE_SUMS=1",), ("-DSWEEP=SWEEP_ROWS",), ("-DMODEL_SHARED=1",)]
+    usual = [(), ("-DWHOLE_SUMS=1",), ("-DPACKED=1",), ("-DWHOLE_SUMS=1", "-DPACKED=1")]
+    kinds = [*usual, ("-DSWEEP=SWEEP_ROWS",), ("-DMODEL_SHARED=1",)]
     wanted = [
         (bits, shared, "90", "-DPROFILE", *kind) for bits in (32, 64) for shared in (True, False) for kind in kinds
     ]
