@@ -12,7 +12,7 @@
 #define STORE_SHARED 1
 #endif
 #ifndef MAX_THREADS
-#define MAX_THREADS (BOUND_BITS == 32 ? 640 : 512)  // with 640 a lane has 96 registers, and spills none
+#define MAX_THREADS (BOUND_BITS == 32 && STORE_SHARED ? 640 : 512)  // with 640 a lane has at most 96 registers
 #endif
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1

@@ -152,7 +152,7 @@ DEVICE void set_value(const Block& b, i32 var, bound_t value) {
 }
 
 // Writes all bounds of the store, and no other flags. The lanes divide the work; the caller adds the barrier.
-DEVICE void write_store(const Block& b, const bound_t* lower, const bound_t* upper) {
+OUTLINE void write_store(const Block b, const bound_t* lower, const bound_t* upper) {
   i32 n = store_vars(*b.problem), wide = PACKED ? b.problem->n_wide_vars : n, per_word = flags_per_word(PACKED);
   for (i32 v = lane(); v < wide; v += lanes()) {
     b.lower[v] = lower[v];
