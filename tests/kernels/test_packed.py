@@ -7,6 +7,7 @@ assert.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -17,8 +18,9 @@ from support.engines import OpenEngine, drain, labelled
 from support.launches import laid_out
 from support.variant_engines import KINDS
 from turbo_fzn.engine import variants
-from turbo_fzn.engine.abi.abi import Decision, Units
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT, Decision, Units
 from turbo_fzn.engine.contract import Found, Roots
+from turbo_fzn.engine.cuda import gpu
 from turbo_fzn.engine.cuda.shape import packing_pays
 from turbo_fzn.engine.layout.layout import Layout, Settings
 from turbo_fzn.engine.layout.packed import find_places
@@ -209,6 +211,49 @@ def check_boxes(tnf: TNF, paths: list[bytes]) -> None:
     for path in paths:
         for one in np.frombuffer(path, np.dtype(Decision.of(32))):
             assert tnf.lower[one["var"]] <= one["lower"] <= one["upper"] <= tnf.upper[one["var"]]
+
+
+def gpu_engine(n_truths: int, n_wide: int, **settings: object) -> gpu.GpuEngine:
+    """On a GPU played by a driver in Python, whose kernels hang, for truths first."""
+    tnf = replace(tnf_of(*[(0, 1)] * n_truths, *[(0, 9)] * n_wide), objective=0, sense=1)
+    return gpu.GpuEngine(tnf, np.arange(tnf.n_vars, dtype=np.int32), Settings(blocks=0, **settings))
+
+
+@pytest.mark.parametrize(
+    ("n_truths", "n_wide", "settings", "packed", "store"),
+    [
+        (6000, 500, {}, True, "shared"),
+        (6000, 500, {"packed": False}, False, "shared"),
+        (6000, 500, {"store": "shared"}, False, "shared"),
+        (40, 20, {}, False, "shared"),
+        (0, 6000, {}, False, "shared"),
+        (60_000, 9_000, {}, True, "global"),
+        (0, 60_000, {}, False, "global"),
+    ],
+)
+def test_a_gpu_packs_truths_where_that_pays(fake_gpu, n_truths, n_wide, settings, packed, store):
+    """What lies in global memory stays there, also where it would fit then."""
+    engine = gpu_engine(n_truths, n_wide, **settings)
+    assert (engine.layout.packed, engine.shape["store"]) == (packed, store)
+    assert (engine.problem.packed, engine.problem.n_wide_vars) == (packed, n_wide if packed else n_truths + n_wide)
+    engine.close()
+
+
+def test_a_running_gpu_is_told_solutions_and_bounds_in_the_order_of_its_store(fake_gpu):
+    fake_gpu.hangs = True
+    engine = gpu_engine(6000, 500)
+    n, places = 6500, engine.layout.places
+    engine.start()
+    values = np.arange(n) % 10
+    engine.adopt(Found(5, 0, "", values))
+    told = engine.memory["incumbents"].memory.view(np.int32).reshape(-1, n)[engine.layout.n_islands]
+    assert places.moves and told[places.place].tolist() == values.tolist()
+    sides = np.column_stack((values, -values))
+    engine.tighten(Roots(sides.reshape(-1), NO_INCUMBENT))
+    words = engine.memory["units"].memory[ctypes.sizeof(Units) :].view(np.int32).reshape(-1, 2)
+    assert words[places.place].tolist() == sides.tolist()
+    fake_gpu.hangs = False
+    engine.close()
 
 
 def test_a_path_is_translated_and_back():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import tempfile
 import time
 
 from turbo_fzn.base.collector import without_collector
@@ -42,7 +43,8 @@ class Proof:
             if not stat.S_ISFIFO(_mode(path)):  # the reader of a pipe would read its end here
                 open_for_writing(path).close()
         except OSError as error:
-            raise UsageError(f"--proof: cannot write the file: {error.strerror or error}", error.filename) from None
+            what = "the file" if error.filename else f"the file, or one in {tempfile.gettempdir()}"
+            raise UsageError(f"--proof: cannot write {what}: {error.strerror or error}", error.filename) from None
 
     def write(self, learned: Log, interrupt: Interrupt, answer: list[int] | None = None) -> None:
         """Writes the proof of the log and of the last solution that was printed, unless there is a stop; logs why it is

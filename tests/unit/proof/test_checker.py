@@ -88,6 +88,20 @@ def test_steps_that_do_not_hold(steps, conclusion, reason):
         checked(steps, conclusion=conclusion)
 
 
+@pytest.mark.parametrize(
+    ("formula", "steps"),
+    [
+        (("5 aa 1 bb >= 1 ;", "1 bb >= 1 ;"), "pol 1 aa w s\npol 3 2 +\npol 4 s"),  # s where less than nothing is asked
+        (("1 aa 1 bb >= 1 ;", "1 aa >= 1 ;"), "pol 1 aa w s\npol 1 2 + aa w bb w s"),
+        (("1 aa 1 aa >= 2 ;",), "pol 1"),  # a variable twice
+        (("2 aa 1 ~aa >= 2 ;",), "pol 1 s"),
+    ],
+)
+def test_no_contradiction_follows_from_a_formula_that_has_a_solution(formula, steps):
+    with pytest.raises(Refused, match="does not follow"):
+        checked(steps, "\n".join(formula), "UNSAT : -1")
+
+
 def test_a_text_that_is_no_proof():
     for text in ("", "pseudo-Boolean proof version 3.0\n" + END, "pseudo-Boolean proof version 2.0\noutput NONE\n"):
         with pytest.raises(Refused):

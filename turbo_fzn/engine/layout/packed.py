@@ -1,7 +1,7 @@
 """The order of a store in which truths are packed (kernels/core/store.h): they stand behind variables that have bounds.
 
 Only the kernels' arrays are in this order. What an engine gives and takes is in the order of the TNF, and `Places`
-translates it; so a search decides the same variables in the same order as without.
+translates it; strategies keep their order, so the search is that of a usual store, but for some ties.
 
 Problem has `packed`, whether it is for a build that packs truths; `n_wide_vars`, how many variables of the store come
 before them; and `rest`, where `strategy_vars` has the variables of the store in their usual order, -1 where that is the
