@@ -151,13 +151,18 @@ DEVICE i64 value_to_beat(Learner& l) {
 #endif
 }
 
+// The bound that others have proved; where a learner logs, that of the host, which a proof can state.
+DEVICE i64 told_bound(const Problem* p) {
+  return IS_LOGGED ? global_load(&p->common->host_bound) : proved_bound(p->common);
+}
+
 // Level 0: requires an objective better than the incumbent's, and takes the bound that others have proved.
 DEVICE void tighten_objective(Learner& l) {
   const Problem* p = problem(l);
   if (p->sense == 0) return;
   i64 cut = restarts(l).cut = value_to_beat(l);
   if (cut != NO_INCUMBENT) set_root(l, cut_side(p), (value_t)1 - cut);
-  if (!IS_LOGGED && !trail(l).exhausted) set_root(l, goal_side(p), (value_t)proved_bound(p->common));
+  if (!trail(l).exhausted) set_root(l, goal_side(p), (value_t)told_bound(p));
 }
 
 // Level 0, at its fixpoint: publishes the bound of the objective. No solution better than the incumbent was cut off, so

@@ -28,6 +28,7 @@ from turbo_fzn.tnf.text import write
 
 NAMES = ("a.pbp", "a.pbp.gz")
 OF_TREES = 0.2  # share of the models
+RELAXED = 0.5  # share of these whose proof begins with the relaxation's bound
 ROLES = ("soloist", "prover", "finder", "follower", "cores")
 REASON = "--proof: no proof is written"
 WITHOUT_CLAIM = "--proof: the proof ends without a conclusion"
@@ -104,7 +105,8 @@ def try_trees(random: Random) -> tuple[Verdict, str]:
         return Verdict("undecided"), ""
     write(tnf, text)
     best = optimum(tnf)
-    one = prove(tnf, random.choice(ROLES), random.randrange(9), blocks=random.choice((1, 1, 2, 3)))
+    relax = (lambda relaxed: None) if random.random() < RELAXED else None
+    one = prove(tnf, random.choice(ROLES), random.randrange(9), blocks=random.choice((1, 1, 2, 3)), relax=relax)
     with tempfile.TemporaryDirectory(prefix="turbo-proof-") as folder:
         formula, proof = Path(folder, "a.opb"), Path(folder, "a.pbp")
         formula.write_text(one.model)

@@ -21,7 +21,9 @@ from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.writer import write_model, write_proof
+from turbo_fzn.run.stated_bounding import StatedBounder
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
 
 OPERATORS = (ADD, MUL, DIV, MOD, MIN, MAX, EQ, LEQ, ELEMENT)
@@ -135,11 +137,14 @@ def prove(
     damage: Callable[[Log], None] = lambda log: None,
     blocks: int = 1,
     tell: Callable[[CpuEngine], Found | None] = lambda engine: None,
+    relax: Callable[[Relaxed], None] | None = None,
 ) -> Proved:
     """Has a learner solve the model, with other blocks that search neighbourhoods, damages its log, and writes its
-    proof. `tell` tells the engine something before it starts, and returns the solution that it has told."""
+    proof. `tell` tells the engine something before it starts, and returns the solution that it has told. With `relax`
+    it begins with the relaxation's bound; then `relax` may damage that."""
     engine = logged_engine(tnf, role, blocks, seed)
     encoding, last = Encoding(tnf), tell(engine)
+    relaxed = _relaxed(engine, encoding, relax)
     engine.start()
     while True:
         running = engine.running
@@ -153,12 +158,25 @@ def prove(
     engine.close()
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
+    relaxed.close()
     assert engine.log is not None
     damage(engine.log)
     answer = None if last is None else last.values.tolist()
-    conclusion = write_proof(encoding, engine.log, proof, Interrupt() if interrupt is None else interrupt, answer)
+    stop = Interrupt() if interrupt is None else interrupt
+    conclusion = write_proof(encoding, engine.log, proof, stop, answer, relaxed)
     found = None if last is None else last.objective if tnf.sense else 0
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found, last.method if last else "")
+
+
+def _relaxed(engine: CpuEngine, encoding: Encoding, relax: Callable[[Relaxed], None] | None) -> Relaxed:
+    """The relaxation, whose bound the engine gets, as `prove` says."""
+    relaxed = Relaxed(encoding)
+    if relax is not None:
+        StatedBounder(relaxed, encoding.tnf.sense).run()
+        relax(relaxed)
+        if relaxed.bound is not None:
+            engine.raise_bound(relaxed.bound)
+    return relaxed
 
 
 def optimum(tnf: TNF) -> int | None:

@@ -80,14 +80,14 @@ class Derived:
             one = Inequality(0, tuple(pair for pair in one.terms if pair[0] in self.definition), 0)
             terms, least, words = dict(one.terms), 0, []
             for link, factor in one.terms:
-                least += self._add_bound(words, 2 * link + (factor < 0), abs(factor))
+                least += add_bound(self.encoding, words, 2 * link + (factor < 0), abs(factor))
         links = [v for v in terms if v in self.definition]
         while links:
             link = links.pop()
             factor, row = terms.pop(link), self.definition[link]
             part = None if row == root else self._opposite(row, link, factor)
             if part is None:
-                least += self._add_bound(words, 2 * link + (factor > 0), abs(factor))
+                least += add_bound(self.encoding, words, 2 * link + (factor > 0), abs(factor))
                 continue
             words += [str(part.number), str(abs(factor)), "*", "+"]
             least += abs(factor) * part.least
@@ -96,18 +96,6 @@ class Derived:
             for v, a in others:
                 terms[v] = terms.get(v, 0) + a
         return self._state(words, {v: a for v, a in terms.items() if a}, least, one)
-
-    def _add_bound(self, words: list[str], side: int, factor: int) -> int:
-        """Adds the bound of a side, times the factor, to the sum that these words make. Returns the bound, likewise."""
-        variable = side >> 1
-        if side & 1 and variable in self.encoding.domains:
-            parts = [[str(self.encoding.domains[variable]), str(factor), "*"]]
-        else:
-            bits = enumerate(self.encoding.bits[variable])
-            parts = [[self.encoding.spell(2 * bit + (side & 1)), str(factor << i), "*"] for i, bit in bits]
-        for part in parts:
-            words += [*part, "+"] if words else part
-        return factor * (-self.encoding.upper[variable] if side & 1 else self.encoding.lower[variable])
 
     def _state(self, words: list[str], terms: dict[int, int], least: int, like: Inequality) -> Inequality:
         """The inequality of these words, with the conditions of another; without words, one that always holds."""
@@ -170,3 +158,16 @@ class Derived:
     def _bounds(self, row: int) -> tuple[Inequality, ...]:
         """The inequalities of a row of truths: x and y, x and z, all three."""
         return self.encoding.rows[row][0].alternatives[0].inequalities
+
+
+def add_bound(encoding: Encoding, words: list[str], side: int, factor: int) -> int:
+    """Adds the bound of a side, times the factor, to the sum that these words make. Returns the bound, likewise."""
+    variable = side >> 1
+    if side & 1 and variable in encoding.domains:
+        parts = [[str(encoding.domains[variable]), str(factor), "*"]]
+    else:
+        bits = enumerate(encoding.bits[variable])
+        parts = [[encoding.spell(2 * bit + (side & 1)), str(factor << i), "*"] for i, bit in bits]
+    for part in parts:
+        words += [*part, "+"] if words else part
+    return factor * (-encoding.upper[variable] if side & 1 else encoding.lower[variable])

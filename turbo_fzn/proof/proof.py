@@ -14,6 +14,7 @@ from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
 from turbo_fzn.read.files import forget_proof, model_of_proof
 from turbo_fzn.tnf.language import TNF
@@ -30,7 +31,7 @@ def _mode(path: str) -> int:
 
 
 class Proof:
-    """The model `tnf` and the file of the proof."""
+    """The model `tnf` and the file of the proof. `relaxed`: the relaxation whose bound the proof can state."""
 
     def __init__(self, tnf: TNF, path: str):
         """Writes the file of the model. Raises UnsupportedError for a row that cannot be encoded, and UsageError where
@@ -38,6 +39,7 @@ class Proof:
         self.path = path
         try:
             self.encoding = Encoding(tnf)
+            self.relaxed = Relaxed(self.encoding)
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
             if not stat.S_ISFIFO(_mode(path)):  # the reader of a pipe would read its end here
@@ -62,11 +64,12 @@ class Proof:
         """Writes the proof. Returns None, or the reason why there is no proof."""
         start = time.monotonic()
         learned.finish()
+        self.relaxed.close()
         if learned.over or learned.failure is not None:
             return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
         try:
             with open_for_writing(self.path) as file, without_collector():
-                conclusion = write_proof(self.encoding, learned, file, interrupt, answer)
+                conclusion = write_proof(self.encoding, learned, file, interrupt, answer, self.relaxed)
         except Interrupted:
             return "the run has been stopped before that"
         except NotJustified as gap:

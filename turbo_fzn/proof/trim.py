@@ -26,6 +26,7 @@ from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.hints import Hints, NotJustified
 from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Bounds, Step, refute
+from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.tuning import TUNING
 from turbo_fzn.tnf.fuse import fused_of
 
@@ -35,9 +36,18 @@ NONE = -1  # format: of a place
 class Trimmer:
     """Reads the log, and keeps what its end needs. `refuted`: the last event is the refutation."""
 
-    def __init__(self, encoding: Encoding, learned: Log, interrupt: Interrupt, answer: list[int] | None = None):
-        """`answer`: the values of the last solution that was printed, which the log may lack. Raises Interrupted."""
+    def __init__(
+        self,
+        encoding: Encoding,
+        learned: Log,
+        interrupt: Interrupt,
+        answer: list[int] | None = None,
+        relaxed: Relaxed | None = None,
+    ):
+        """`answer`: the values of the last solution that was printed, which the log may lack. `relaxed`: what has
+        proved bounds of the objective. Raises Interrupted."""
         self.encoding, self.learned, self.interrupt, self.answer = encoding, learned, interrupt, answer
+        self.bound = None if relaxed is None else relaxed.bound
         self.places, self.ends = array("q"), array("q")  # of each event in the log
         self.behind: dict[int, list[int]] = {}  # the events that the log does not have
         self.clauses = array("q", (NONE,))  # the event of each name
@@ -68,9 +78,17 @@ class Trimmer:
             self._note(self._append([log.SOLUTION, *self.answer]), len(self.places) - 1)
         if not self.encoding.optimises or not self.solutions:
             return False
-        tnf = self.encoding.tnf  # perhaps the bound that was proved has ended the search
-        side = 2 * tnf.objective + (tnf.sense > 0)
-        return self._note(self._append([log.ROOT, side, 1 - self.best(), log.DECISION]), len(self.places) - 1)
+        # perhaps the bound that was proved has ended the search
+        if self.bound is not None and self.bound > self.now[self.goal]:
+            self._note(self._append([log.ROOT, self.goal, self.bound, log.DECISION]), len(self.places) - 1)
+        record = [log.ROOT, self.goal ^ 1, 1 - self.best(), log.DECISION]
+        return self._note(self._append(record), len(self.places) - 1)
+
+    @property
+    def goal(self) -> int:
+        """The side that is sense * objective."""
+        tnf = self.encoding.tnf
+        return 2 * tnf.objective + (tnf.sense < 0)
 
     def _append(self, words: list[int]) -> list[int]:
         """Adds an event behind the log, of this kind and these words. Returns it."""
@@ -207,10 +225,12 @@ class Trimmer:
     # ---- hints
 
     def _cut(self, side: int, k: int, number: int) -> None:
-        """The bound of the objective that the last solution before gives."""
+        """The bound of the objective that the last solution before gives, or the relaxation, which needs no hint."""
         tnf = self.encoding.tnf
+        if tnf.sense and side == self.goal and self.bound is not None and k <= self.bound:
+            return
         place = bisect_left(self.solutions, number) - 1
-        if place < 0 or side != 2 * tnf.objective + (tnf.sense > 0):
+        if place < 0 or side != self.goal ^ 1:
             raise NotJustified(f"side {side} is {k} at level 0 for no reason")
         solution = self.solutions[place]
         if k != 1 - tnf.sense * self.event(solution)[log.HEAD + tnf.objective]:

@@ -56,6 +56,18 @@ class Tuning(Table):
         "no file for small models against memory",
         kept="of the writer",
     )
+    relaxed_rows: int = tunable(
+        200_000,
+        "rows of the model",
+        "the relaxation's bound against time and memory; beyond this there is none",
+        kept="a proof without it is longer, or not found",
+    )
+    denominator: int = tunable(
+        60,
+        "the denominator of multipliers",
+        "short numbers in the step of a bound against the time to find them",
+        kept="larger ones are those of bounds/prove",
+    )
     piece_words: int = tunable(
         1 << 16,
         "words of a log that are read at a time",

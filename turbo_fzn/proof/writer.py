@@ -18,6 +18,7 @@ from turbo_fzn.proof import log
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.hints import CHAIN, EVENT, KINDS, LAST, SHIFT, STEP, NotJustified, unpacked
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
+from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.trim import Trimmer
 
 BLOCK_BYTES = 1 << 20  # format: copied at a time
@@ -50,9 +51,16 @@ def write_model(encoding: Encoding, file: IO[str]) -> None:
 class Writer:
     """Writes the steps of a proof to a file."""
 
-    def __init__(self, encoding: Encoding, write: Callable[[str], object], derivations: Sequence[list[str]] = ()):
-        """`derivations`: those of the inequalities of fused rows (derived.py)."""
-        self.encoding, self.write, self.derivations = encoding, write, derivations
+    def __init__(
+        self,
+        encoding: Encoding,
+        write: Callable[[str], object],
+        derivations: Sequence[list[str]] = (),
+        relaxed: Relaxed | None = None,
+    ):
+        """`derivations`: those of the inequalities of fused rows (derived.py). `relaxed`: what has proved the bounds of
+        the objective."""
+        self.encoding, self.write, self.derivations, self.relaxed = encoding, write, derivations, relaxed
         self.formula = self.count = encoding.count
         self.known: dict[int, str] = {}  # hint without LAST -> its constraint, of events, steps and chains
         self.derived: dict[int, range] = {}  # the hint of a step -> the constraints derived for it
@@ -60,6 +68,7 @@ class Writer:
         self.words: dict[Assumed, str] = {}  # the terms of literals
         self.defined: dict[Assumed, tuple[int, int]] = {}
         self.stated_fused: dict[int, int] = {}  # inequality of a fused row -> its constraint
+        self.of_relaxation: int | None = None  # the constraint of the relaxation's bound
         self.lasting: set[int] = set()  # constraints of the proof that are never deleted
 
     def line(self, text: str) -> int:
@@ -161,7 +170,7 @@ class Writer:
         if kind == log.SOLUTION:
             found = self.solution(words)
         elif kind == log.ROOT and words[2] == log.DECISION:
-            found = self.cut(words[0], words[1], int(self.known[used[0] & ~LAST]))
+            found = self.cut(words[0], words[1], used)
         else:
             clause = {log.LEARNED: words[1:], log.ROOT: words[:2], log.REFUTED: []}[kind]
             known = self.known
@@ -186,15 +195,25 @@ class Writer:
             if number in self.definitions and number not in self.encoding.definitions:
                 yield self.encoding.spell(2 * number + (values[variable] - self.encoding.lower[variable] < offset))
 
-    def cut(self, side: int, k: int, improving: int) -> int:
-        """The objective's bound, from the constraint of an improving solution."""
-        variable = side >> 1
-        sign = -1 if side & 1 else 1
+    def cut(self, side: int, k: int, used: list[int]) -> int:
+        """The objective's bound, from the constraint of an improving solution, or else from the relaxation."""
         against = side ^ 1, 1 - k
-        inequality = Inequality(improving, ((variable, sign),), k)
+        if used:
+            improving = int(self.known[used[0] & ~LAST])
+            inequality = Inequality(improving, ((side >> 1, -1 if side & 1 else 1),), k)
+        else:
+            inequality = self.relaxed_bound()
         assumed = (against,) if self.literal(against) else ()  # otherwise no value is left
         words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
-        return improving if words is None else self.line(f"pol {' '.join(words)}")
+        return inequality.number if words is None else self.line(f"pol {' '.join(words)}")
+
+    def relaxed_bound(self) -> Inequality:
+        """The relaxation's bound, derived where it is new."""
+        assert self.relaxed is not None, "trim.py has seen its bound"
+        if self.of_relaxation is None:
+            self.of_relaxation = self.line(f"pol {' '.join(self.relaxed.words())}")
+            self.lasting.add(self.count)
+        return self.relaxed.inequality(self.of_relaxation)
 
     def delete(self, names: list[int]) -> None:
         """Deletes what these hints use, except for constraints that last."""
@@ -208,27 +227,30 @@ class Writer:
 
 
 def write_proof(
-    encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt, answer: list[int] | None = None
+    encoding: Encoding,
+    learned: Log,
+    file: IO[str],
+    interrupt: Interrupt,
+    answer: list[int] | None = None,
+    relaxed: Relaxed | None = None,
 ) -> str:
-    """Writes the proof of a log and of the last solution that was printed, if it is known. Returns the conclusion;
-    "NONE" if the log has no end. Raises Interrupted, and NotJustified for a log that cannot be explained, or does not
-    prove the answer."""
+    """Writes the proof of a log and of the last solution that was printed, if it is known, with the bound of a
+    relaxation. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and NotJustified for a log
+    that cannot be explained, or does not prove the answer."""
     try:
-        return _write_steps(encoding, learned, file, interrupt, answer)
+        return _write_steps(Trimmer(encoding, learned, interrupt, answer, relaxed), file, relaxed)
     except LookupError:
         raise NotJustified("the log names a side, row or clause that does not exist") from None
 
 
-def _write_steps(
-    encoding: Encoding, learned: Log, file: IO[str], interrupt: Interrupt, answer: list[int] | None
-) -> str:
+def _write_steps(trimmer: Trimmer, file: IO[str], relaxed: Relaxed | None) -> str:
+    encoding = trimmer.encoding
     file.write(f"{HEADER}\nf {encoding.count}\n")
-    trimmer = Trimmer(encoding, learned, interrupt, answer)
-    writer = Writer(encoding, file.write, trimmer.rows.words)
+    writer = Writer(encoding, file.write, trimmer.rows.words, relaxed)
     any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
     last = None
-    for number, hints in interrupt.between(kept):
+    for number, hints in trimmer.interrupt.between(kept):
         last = writer.event(number, hints, trimmer)
     conclusion = _conclude(trimmer, writer, last)
     file.write(f"output NONE\nconclusion {conclusion}\nend pseudo-Boolean proof\n")

@@ -120,6 +120,7 @@ class Run:
         self.prepared = prepared = arranged(prepared)
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
         self.proving.begin(prepared.tnf)
+        self.search.proof = self.proving.proof
         for event in self.search.events():
             self.is_finished = isinstance(event, Finished)
             yield event

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from turbo_fzn.engine.together.team import Team
+    from turbo_fzn.proof.proof import Proof
     from turbo_fzn.run.bounding import Bounding
 
 log = logging.getLogger("turbo_fzn")
@@ -146,7 +147,7 @@ def cpu_settings(decision: Decision, options: Options) -> Settings:
         fuses=tuple(learner.fused for learner in learners),
         learn_bytes=None if memory is None else memory // max(len(learners), 1),
         restarts=restarts_of(options),
-        posts=decision.relaxation is not None,
+        posts=decision.relaxation is not None and options.proof is None,
         subproblems=options.subproblems,
         profile=options.profile,
         proof=0 if options.proof is None else (options.proof_limit or UNLIMITED) << 20,
@@ -266,8 +267,13 @@ def _own_gpus(job: Job, decision: Decision, options: Options, everybody: World) 
 # ---- the relaxation
 
 
-def begin_bounding(judge: Judge, decision: Decision) -> Bounding | None:
-    """The relaxation beside the search, or None, as for a model that was not read from FlatZinc."""
+def begin_bounding(judge: Judge, decision: Decision, proof: Proof | None = None) -> Bounding | None:
+    """The relaxation beside the search, or None, as for a model that was not read from FlatZinc. With a proof, that of
+    its model, whose bound it can state."""
+    if decision.relaxation is not None and proof is not None:
+        from turbo_fzn.run.stated_bounding import StatedBounding
+
+        return StatedBounding(judge, proof.relaxed)
     if judge.prepared.model is None or decision.relaxation is None:
         return None
     from turbo_fzn.run.bounding import Bounding

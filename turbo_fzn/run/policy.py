@@ -211,8 +211,8 @@ def _learners_alone(case: _Case, way: _Way) -> Decision:
 
 def _logged(case: _Case) -> Decision:
     """The decision for a search whose conclusions are logged: one learning thread of the CPU: the first role that
-    --learn names, or else a follower of the annotation, or a soloist. All other threads only look for solutions. Raises
-    UsageError if no thread can learn."""
+    --learn names, or else a follower of the annotation, or a soloist. All other threads only look for solutions. The
+    relaxation is that of the proof's model. Raises UsageError if no thread can learn."""
     options = case.options
     if case.machine.is_rank or options.cp_profiler or options.variant:
         raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
@@ -224,7 +224,8 @@ def _logged(case: _Case) -> Decision:
     follows = case.tnf.annotated and not options.free_search
     own = named_learners(options)[:1] or (Learner("follower" if follows else "soloist"),)
     way = _way(case, options.blocks or options.threads)
-    decision = _alike(case, CPU, 1, own, None, "one learner, whose conclusions are logged")
+    relaxation = _relaxation(case, (CPU,), way, 0)
+    decision = _alike(case, CPU, 1, own, relaxation, "one learner, whose conclusions are logged")
     if way.threads == 1 or options.lns == "off":
         return decision
     methods = decision.methods - {"tree"}

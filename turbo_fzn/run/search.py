@@ -1,9 +1,9 @@
 """The search of a prepared model: drives an engine, has its solutions checked, and yields the answers.
 
 `Search.events` yields a `Solution` for each answer to print, a `Sample` at intervals if they are asked for, then one
-`Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). The engine works in
-parallel: while the host prints, the ring fills, and only the best of the improving solutions that arrive together is
-checked. If several optimal solutions are wanted, a second search enumerates them, with the objective fixed.
+`Finished`. Every solution is checked against the original FlatZinc before it is yielded (judge.py). While the host
+prints, the ring fills, and only the best of the improving solutions that arrive together is checked. If several optimal
+solutions are wanted, a second search enumerates them, with the objective fixed.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from turbo_fzn.run.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 if TYPE_CHECKING:
+    from turbo_fzn.proof.proof import Proof
     from turbo_fzn.run.bounding import Bounding
     from turbo_fzn.run.profiler import Profiler
     from turbo_fzn.run.unbounded import Horizon
@@ -57,10 +58,8 @@ class _Patience:
 
 class Search:
     """One or two engines, one after the other, and their results so far. Searches the model in its own order of
-    variables: arrangement.py chooses an order that engines are fast with.
-
-    `close` closes the engine after the last answer: freeing its resources must neither delay nor lose an answer.
-    """
+    variables (arrangement.py). `close` closes the engine after the last answer: freeing its resources must neither
+    delay nor lose an answer. `proof`: that of the search, if one is wanted."""
 
     def __init__(self, prepared: Prepared, options: Options, interrupt: Interrupt, sampled: float | None = None):
         self.prepared, self.options, self.interrupt, self.sampled = prepared, options, interrupt, sampled
@@ -75,6 +74,7 @@ class Search:
         self.last: Found | None = None
         self.best: int | None = None
         self.bounding: Bounding | None = None
+        self.proof: Proof | None = None
         self.horizon: Horizon | None = None
         self.meaning = _objective_meaning(prepared.tnf)
         self.all_are_optimal = False  # all further solutions have the best objective
@@ -185,7 +185,7 @@ class Search:
         `bounded`: a relaxation may help."""
         self.decision = decide_job(Job(tnf, self.judge.exports, self.options, limit))
         if bounded:
-            self.bounding = begin_bounding(self.judge, self.decision)
+            self.bounding = begin_bounding(self.judge, self.decision, self.proof)
             tnf = self.bounding.enclosed(tnf, lambda: bool(self.interrupt)) if self.bounding else tnf
         complete = yield from self.run_once(tnf, make_choice, limit)
         while self.judge.undecided and not self.is_proved() and not self.interrupt and not self.has_enough(limit):

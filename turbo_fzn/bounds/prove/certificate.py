@@ -78,7 +78,12 @@ class Certifier:
     ) -> Certificate:
         """The certificate of these duals (float [m]) within these bounds (int64 [n]). `fine`: with the least rounding,
         which takes longer."""
-        denominator, multipliers = self.integers(duals, fine)
+        return self.certify_with(*self.integers(duals, fine), lower, upper, objective)
+
+    def certify_with(
+        self, denominator: int, multipliers: np.ndarray, lower: np.ndarray, upper: np.ndarray, objective: int = 1
+    ) -> Certificate:
+        """The certificate of these multipliers (int64 [m]), over a denominator."""
         reduced = self.combine(multipliers)
         cost = objective * denominator * self.relaxation.sense
         reduced[self.relaxation.objective] += cost
@@ -98,16 +103,22 @@ class Certifier:
 
         The denominator is as large as 64-bit sums allow, or `fine` 64-bit multipliers, but no smaller than
         LEAST_DENOMINATOR."""
-        usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / TUNING.denominator)
-        duals = np.where(usable, duals, 0.0)
+        duals = _usable(duals)
         largest = max(float(np.abs(duals).max(initial=0.0)), 1.0) * (1.0 if fine else self.largest)
         denominator = FINEST if fine else TUNING.denominator
         while denominator > LEAST_DENOMINATOR and largest * denominator > SAFE_SUM:
             denominator //= 2
+        return denominator, self._rounded(duals, denominator)
+
+    def multiples(self, duals: np.ndarray, denominator: int) -> np.ndarray:
+        """The multipliers of `integers` for a denominator that is at most the tunable one."""
+        return self._rounded(_usable(duals), denominator)
+
+    def _rounded(self, duals: np.ndarray, denominator: int) -> np.ndarray:
         multipliers = np.rint(duals * denominator).astype(np.int64)
         multipliers[(multipliers > 0) & self.without_lower] = 0
         multipliers[(multipliers < 0) & self.without_upper] = 0
-        return denominator, multipliers
+        return multipliers
 
     def combine(self, multipliers: np.ndarray) -> np.ndarray:
         """-multipliers A, as int64 where that cannot overflow, else as Python's integers."""
@@ -123,6 +134,12 @@ class Certifier:
         used = np.flatnonzero(multipliers)
         chosen = np.where(multipliers[used] > 0, self.rows.lower[used], self.rows.upper[used])
         return dot(multipliers[used], chosen)
+
+
+def _usable(duals: np.ndarray) -> np.ndarray:
+    """The duals, with 0 for one that is not finite or taken for an error."""
+    usable = np.isfinite(duals) & (np.abs(duals) < LARGEST_MULTIPLIER / TUNING.denominator)
+    return np.where(usable, duals, 0.0)
 
 
 def least(reduced: np.ndarray, lower: np.ndarray, upper: np.ndarray, side: int) -> int | None:

@@ -1,0 +1,248 @@
+"""Proofs with the bound of the root's relaxation, which is one step: the sum of rows by a certificate's multipliers.
+
+The kernels that log are a build of their own, so what runs them is slow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from io import StringIO
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from support.command import run, write
+from support.naive import solutions
+from support.proofs import consistent_models, prove
+from turbo_fzn.bounds.prove.certificate import Certificate
+from turbo_fzn.engine.cpu import CpuEngine
+from turbo_fzn.options.options import Options
+from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.proof.checker import Refused, check
+from turbo_fzn.proof.checking import check_files, scale_of
+from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.proof.relaxed import Relaxed
+from turbo_fzn.proof.writer import HEADER, write_model
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.prepare import prepare
+from turbo_fzn.run.stated_bounding import StatedBounder
+from turbo_fzn.tnf.language import TNF
+
+N_LINEAR, N_MODELS, N_DAMAGED, SIZE = 300, 600, 200, 9
+ROLES = ("soloist", "prover", "finder", "follower")
+
+
+class Linear:
+    """A random linear model over 0-1 variables, or integers with few values: sums that cover demands, or stay within
+    amounts, and a sum to be minimised or maximised."""
+
+    def __init__(self, random: Random):
+        n = random.randint(2, 5)
+        self.lower = [random.choice((0, 0, -2, 1)) for _ in range(n)]
+        self.upper = [low + random.choice((1, 1, 1, 2, 4)) for low in self.lower]
+        self.sense = random.choice((1, -1))
+        self.costs = [random.choice((1, 2, 3, 7)) for _ in range(n)]
+        point = [random.randint(low, high) for low, high in zip(self.lower, self.upper)]
+        self.rows = []  # sense * sum >= least
+        for _ in range(random.randint(1, 5)):
+            factors = [random.choice((0, 1, 1, 2, 3, 5)) for _ in range(n)]
+            value = sum(a * b for a, b in zip(factors, point))
+            self.rows.append((factors, self.sense * value - random.choice((0, 0, 1, 2))))
+
+    def text(self) -> str:
+        names = [f"x{i}" for i in range(len(self.lower))]
+        lines = [f"var {low}..{high}: {name};" for low, high, name in zip(self.lower, self.upper, names)]
+        lines.append("var -200..200: best :: output_var;")
+        for factors, least in self.rows:
+            signed = [-self.sense * a for a in factors]
+            lines.append(f"constraint int_lin_le({signed},[{','.join(names)}],{-least});")
+        lines.append(f"constraint int_lin_eq({[*self.costs, -1]},[{','.join(names)},best],0);")
+        return "\n".join([*lines, f"solve {'minimize' if self.sense > 0 else 'maximize'} best;\n"])
+
+    def optimum(self) -> int:
+        values = []
+        for point in product(*(range(low, high + 1) for low, high in zip(self.lower, self.upper))):
+            sums = [self.sense * sum(a * b for a, b in zip(factors, point)) for factors, _ in self.rows]
+            if all(total >= least for total, (_, least) in zip(sums, self.rows)):
+                values.append(self.sense * sum(a * b for a, b in zip(self.costs, point)))
+        return self.sense * min(values)
+
+
+def linear_models(count: int) -> list[tuple[Linear, TNF]]:
+    """The models of the seeds 0 to count - 1 whose root leaves something open, with their TNF."""
+    models = [Linear(Random(f"linear/{seed}")) for seed in range(count)]
+    pairs = [(model, prepare(parse_text(model.text()), Options(), Interrupt()).tnf) for model in models]
+    return [(model, tnf) for model, tnf in pairs if tnf.n_rows and tnf.lower[tnf.objective] < tnf.upper[tnf.objective]]
+
+
+def bounded(tnf: TNF) -> Relaxed:
+    """The relaxation of a model, which has proved its bound."""
+    relaxed = Relaxed(Encoding(tnf))
+    StatedBounder(relaxed, tnf.sense).run()
+    return relaxed
+
+
+def stated(relaxed: Relaxed, bound: int) -> bool:
+    """Whether the relaxation's step contradicts, for the checker, that sense * objective is below this bound."""
+    model, encoding = StringIO(), relaxed.encoding
+    write_model(encoding, model)
+    tnf, count = encoding.tnf, encoding.count + 1
+    most = bound - 1 - tnf.sense * encoding.lower[tnf.objective]
+    below = f"{encoding.sum_of(tnf.objective, -tnf.sense)}>= {-most} ;"
+    steps = [f"pol {' '.join(relaxed.words())}", f"pol {count} {count + 1} +"]
+    ends = ["output NONE", f"conclusion BOUNDS INF : {count + 2} INF", "end pseudo-Boolean proof"]
+    try:
+        check([*model.getvalue().splitlines(), below], [HEADER, f"f {count}", *steps, *ends])
+    except Refused:
+        return False
+    return True
+
+
+def test_the_bound_of_a_linear_model_is_one_step_and_true():
+    """Where it is the optimum, the next value is refused."""
+    tight = 0
+    for model, tnf in linear_models(N_LINEAR):
+        relaxed, best = bounded(tnf), model.sense * model.optimum()
+        if relaxed.bound is not None:
+            assert relaxed.bound <= best and stated(relaxed, relaxed.bound)
+            if relaxed.bound == best:
+                tight += 1
+                assert not stated(bounded(tnf), best + 1)
+    assert tight > N_LINEAR / 10, tight
+
+
+def test_rows_of_all_kinds_hold_in_every_solution():
+    """Each row that the relaxation has of the encoding, and the bound."""
+    rows = bounds = 0
+    for number, tnf in consistent_models(N_MODELS):
+        relaxed = Relaxed(Encoding(tnf))
+        relaxation = relaxed.make(lambda: False)
+        if relaxation is None:
+            continue
+        points = [np.array(one) for one in solutions(tnf)] if number % 4 == 0 else []
+        for row in range(len(relaxation.rows)):
+            entries, low, _ = relaxation.rows.row(row)
+            assert all(sum(a * int(one[v]) for v, a in entries.items()) >= low for one in points), number
+            rows += bool(points)
+        bound = bounded(tnf).bound
+        if bound is not None and points:
+            assert bound <= min(tnf.sense * int(one[tnf.objective]) for one in points), number
+            bounds += 1
+    assert rows > N_MODELS and bounds > N_MODELS / 100, (rows, bounds)
+
+
+@pytest.mark.slow
+def test_linear_models_are_proved_with_the_bound():
+    """And where it is the optimum, without learning: the step, a solution and their contradiction are the proof."""
+    random, short = Random(47), 0
+    for model, tnf in linear_models(N_LINEAR):
+        one = prove(tnf, random.choice(ROLES), blocks=random.choice((1, 1, 2)), relax=lambda relaxed: None)
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        least = model.sense * (model.optimum() - int(tnf.lower[tnf.objective]))
+        assert (verdict.conclusion, verdict.lower, verdict.upper) == ("BOUNDS", least, least), model.text()
+        lines = one.proof.splitlines()
+        short += is_used(lines) and not any(line.startswith("rup") and "x" in line for line in lines)
+    assert short > N_LINEAR / 20, short
+
+
+def is_used(lines: list[str]) -> bool:
+    """Whether a line divides a sum or leaves it as it is: no other step is without saturation."""
+    return any(line.startswith("pol") and "s" not in line.split() for line in lines)
+
+
+@pytest.mark.slow
+def test_random_models_are_proved_with_the_bound():
+    random, used = Random(48), 0
+    for number, tnf in consistent_models(N_MODELS):
+        kept: list[Relaxed] = []
+        one = prove(tnf, random.choice(ROLES), relax=kept.append)
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        assert verdict.conclusion == one.conclusion != "NONE", number
+        used += kept[0].bound is not None
+        if number % 4 == 0 and verdict.conclusion == "BOUNDS":
+            values = [tnf.sense * (one[tnf.objective] - int(tnf.lower[tnf.objective])) for one in solutions(tnf)]
+            assert verdict.lower == (min(values) if values else None), number
+    assert used > N_MODELS / 20, used
+
+
+def damage(random: Random, certificate: Certificate) -> Certificate:
+    """The certificate with another multiplier, factor of a bound, denominator or value."""
+    kind = random.randrange(4)
+    if kind < 2:
+        name = ("multipliers", "reduced")[kind]
+        numbers = getattr(certificate, name).copy()
+        numbers[random.randrange(len(numbers))] += random.choice((-1, 1, 5))
+        if kind == 0:
+            numbers = np.maximum(numbers, 0)
+        return replace(certificate, **{name: numbers})
+    if kind == 2:
+        return replace(certificate, denominator=certificate.denominator + 1)
+    return replace(certificate, value=certificate.value + certificate.denominator)
+
+
+@pytest.mark.slow
+def test_no_damaged_certificate_proves_what_is_false():
+    """It is refused, or proves less, or what it proves is still true."""
+    random, noticed = Random(49), 0
+    for model, tnf in linear_models(N_DAMAGED):
+
+        def err(relaxed: Relaxed) -> None:
+            if relaxed.certificate is not None:
+                relaxed.certificate = damage(random, relaxed.certificate)
+
+        try:
+            one = prove(tnf, relax=err)
+            verdict = check(one.model.splitlines(), one.proof.splitlines())
+        except (NotJustified, Refused):
+            noticed += 1
+            continue
+        least = model.sense * (model.optimum() - int(tnf.lower[tnf.objective]))
+        assert verdict.lower is None or verdict.lower <= least, model.text()
+        assert verdict.upper is None or verdict.upper >= least, model.text()
+    assert noticed > N_DAMAGED / 20, noticed
+
+
+@pytest.mark.slow
+def test_a_bound_that_no_step_states_is_not_used():
+    """Where the host knows the optimum, but no relaxation has proved it: the learner takes it, and the log is refused
+    where its conclusion needs that."""
+    refused = 0
+    for model, tnf in linear_models(N_DAMAGED):
+        best = model.sense * model.optimum()
+
+        def tell(engine: CpuEngine, best=best) -> None:
+            engine.raise_bound(best)
+
+        try:
+            one = prove(tnf, tell=tell)
+            verdict = check(one.model.splitlines(), one.proof.splitlines())
+        except NotJustified:
+            refused += 1
+            continue
+        assert verdict.conclusion in ("BOUNDS", "NONE")
+    assert refused > N_DAMAGED / 20, refused
+
+
+@pytest.mark.slow
+def test_a_run_whose_optimum_only_the_relaxation_proves_has_a_proof(tmp_path):
+    """An assignment at least cost: the program of its rows has an optimum of integers, and a learner would have to
+    look at hundreds of thousands of partial assignments."""
+    random, places = Random(50), range(SIZE)
+    names = [[f"x{i}_{j}" for j in places] for i in places]
+    lines = [f"var 0..1: {name};" for row in names for name in row]
+    lines.append("var 0..9999: cost :: output_var;")
+    for sums in (*names, *zip(*names)):
+        lines.append(f"constraint int_lin_eq({[1] * SIZE},[{','.join(sums)}],1);")
+    costs = [random.randint(10, 99) for _ in range(SIZE * SIZE)]
+    every = ",".join(name for row in names for name in row)
+    lines.append(f"constraint int_lin_eq({[*costs, -1]},[{every},cost],0);")
+    model, proof = write(tmp_path, "\n".join([*lines, "solve minimize cost;\n"])), tmp_path / "a.pbp"
+    done = run(str(model), "-f", "-s", "-p", "2", "--relaxation", "on", "--proof", str(proof))
+    assert done.code == 0, done.errors
+    words = scale_of(str(tmp_path / "a.opb")).words(check_files(str(tmp_path / "a.opb"), str(proof)))
+    cost = re.findall(r"cost = (\d+);", done.text)[-1]
+    assert words == f"OPTIMAL_SOLUTION, objective {cost}" and is_used(proof.read_text().splitlines())
