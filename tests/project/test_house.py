@@ -50,7 +50,7 @@ RUN_FLOORS = (
     ("answer", "arrangement", "policy", "presolve", "profiler"),
     ("judge", "prepare"),
     ("bounding", "unbounded"),
-    ("real_bounding", "turns"),
+    ("real_bounding", "stated_bounding", "turns"),
     ("engines",),
     ("search",),
     ("driver",),

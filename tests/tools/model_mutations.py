@@ -101,7 +101,7 @@ BOUNDS = [
              "ends = np.where(reduced[used] < 0, lower[used], upper[used])", "test_bounds.py"),
     Mutation("relaxation", "sums may overflow", "certificate.py", "dot",
              "if first.dtype == object or estimate >= SAFE_SUM:", "if first.dtype == object:", "test_bounds.py"),
-    Mutation("relaxation", "duals of sides that are not there count", "certificate.py", "Certifier.integers",
+    Mutation("relaxation", "duals of sides that are not there count", "certificate.py", "Certifier._rounded",
              "multipliers[(multipliers > 0) & self.without_lower] = 0", "pass", "test_bounds.py"),
     Mutation("relaxation", "one step too many is fixed", "certificate.py", "fix",
              "lows.append(low if cost > 0 else high - steps)", "lows.append(low if cost > 0 else high - steps + 1)",
