@@ -9,6 +9,7 @@
 #include "numbers.h"
 
 constexpr i64 RECORD_HEAD = 2, RECORD_PREMISES = 6;  // format: words of a record, of an explanation before these
+constexpr i64 MOST_WORDS = (i64)1 << 40;  // formula: more than a log has
 constexpr i64 HINT_SHIFT = 3;  // format: the first bit of a hint's number
 constexpr i64 MOST_HINTED = (i64)1 << 29;  // format: hints are kept in 32 bits
 
@@ -233,10 +234,11 @@ static Trimming* begin_trim(ProofTrim* host, Explainer explainer) {
 }
 
 // Finds the records that are no explanations among words of a log: their places, until a record that is not whole, or
-// begins with no size. Returns their number; `end` is the place behind the last record that was looked at.
+// begins with none that a log may have. Returns their number; `end` is the place behind the last record that was looked at.
 DEVICE i64 find_events(const i64* words, i64 size, i64* places, i64* end) {
   i64 count = 0, at = 0;
-  for (; at + RECORD_HEAD <= size && words[at] >= RECORD_HEAD; at += words[at]) {
+  for (; at + RECORD_HEAD <= size; at += words[at]) {
+    if (words[at] < RECORD_HEAD || words[at] > MOST_WORDS) break;
     i64 kind = words[at + 1];
     if (kind != LOG_BY_ROW && kind != LOG_BY_CLAUSE) places[count++] = at;
     if (words[at] > size - at) {

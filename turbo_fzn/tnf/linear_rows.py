@@ -47,9 +47,9 @@ class Linears:
 
     Each linear row has a `kind` (int32), `low` and `high` (int64, ±INFINITY without a limit), and a `truth` variable
     (int32, -1 without a truth). Row i has the terms starts[i] … starts[i + 1] (int32 [k + 1]) of `variables` and
-    `coefficients` (int32), and replaces the tree below the row
-    roots[i] (int32). `absorbed` (bool [m]) are the replaced rows, `links` (bool [n]) the variables that leave
-    with them; `order` (int32) are the absorbed rows that define these, operands first.
+    `coefficients` (int32), and replaces the tree below the row roots[i] (int32). `absorbed` (bool [m]) are the replaced
+    rows, `links` (bool [n]) the variables that leave with them; `order` (int32) are the absorbed rows that define
+    these, operands first.
     """
 
     kind: np.ndarray
