@@ -234,7 +234,7 @@ static Trimming* begin_trim(ProofTrim* host, Explainer explainer) {
 }
 
 // Finds the records that are no explanations among words of a log: their places, until a record that is not whole, or
-// begins with none that a log may have. Returns their number; `end` is the place behind the last record that was looked at.
+// has a size that no record has. Returns their number; `end` is the place behind the last record that was looked at.
 DEVICE i64 find_events(const i64* words, i64 size, i64* places, i64* end) {
   i64 count = 0, at = 0;
   for (; at + RECORD_HEAD <= size; at += words[at]) {
