@@ -199,9 +199,11 @@ LINE = r"fzn-turbo: \d+ s: [1-9][\d.]*[kM]? nodes/s, objective \d+, bound \d+, g
 def read_until(pattern: str, descriptor: int) -> str:
     """What arrives, up to the pattern."""
     text, deadline = "", time.monotonic() + PATIENCE
+    awaited = select.poll()  # select.select takes no descriptor beyond 1,023
+    awaited.register(descriptor)
     while not re.search(pattern, text):
         assert time.monotonic() < deadline, text
-        if select.select([descriptor], [], [], 1.0)[0]:
+        if awaited.poll(1000):
             text += os.read(descriptor, 4096).decode()
     return text
 

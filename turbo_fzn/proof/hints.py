@@ -81,8 +81,9 @@ class Hints:
             raise MemoryError
 
     def close(self) -> None:
+        """Frees the memory, and lets go of `explain`: its owner would refer to itself, and keep its log open."""
         self.functions.trim_end(self.state)
-        self.state = None
+        del self.state, self.explainer
 
     def note_step(self, assumed: Iterable[tuple[int, int]]) -> None:
         """Records what the next step assumes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from random import Random
@@ -240,6 +241,19 @@ def test_calls_leave_no_thread_and_no_memory_behind(no_collector):
             sizes.append(resident_bytes())
     assert threading.active_count() <= threads
     assert sizes[1] - sizes[0] < 5e6
+
+
+def test_a_proof_leaves_no_file_open_behind(no_collector, tmp_path):
+    def n_open() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    def prove() -> None:
+        assert solve_text(golomb(6), arch="cpu", proof=str(tmp_path / "a.pbp")).objective == 17
+
+    prove()
+    before = n_open()
+    prove()
+    assert n_open() == before
 
 
 def test_a_callback_cannot_solve_the_model_that_calls_it():
