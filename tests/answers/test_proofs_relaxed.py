@@ -1,4 +1,4 @@
-"""Proofs with the bound of the root's relaxation, which is one step: the sum of rows by a certificate's multipliers.
+"""Proofs with the bound of the relaxation: sums of rows and cuts in the nodes of branch and bound.
 
 The kernels that log are a build of their own, so what runs them is slow.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from itertools import product
 from random import Random
@@ -17,22 +18,21 @@ import pytest
 from support.command import run, write
 from support.naive import solutions
 from support.proofs import consistent_models, prove
-from turbo_fzn.bounds.prove.certificate import Certificate
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options.options import Options
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.checker import Refused, check
 from turbo_fzn.proof.checking import check_files, scale_of
-from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.encoding import Encoding, Inequality
 from turbo_fzn.proof.hints import NotJustified
 from turbo_fzn.proof.relaxed import Relaxed
-from turbo_fzn.proof.writer import HEADER, write_model
+from turbo_fzn.proof.writer import HEADER, Writer, write_model
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
 from turbo_fzn.run.stated_bounding import StatedBounder
 from turbo_fzn.tnf.language import TNF
 
-N_LINEAR, N_MODELS, N_DAMAGED, SIZE = 300, 600, 200, 9
+N_LINEAR, N_KNAPSACKS, N_MODELS, N_DAMAGED, SIZE = 200, 6, 600, 200, 16
 ROLES = ("soloist", "prover", "finder", "follower")
 
 
@@ -40,8 +40,7 @@ class Linear:
     """A random linear model over 0-1 variables, or integers with few values: sums that cover demands, or stay within
     amounts, and a sum to be minimised or maximised."""
 
-    def __init__(self, random: Random):
-        n = random.randint(2, 5)
+    def __init__(self, random: Random, n: int):
         self.lower = [random.choice((0, 0, -2, 1)) for _ in range(n)]
         self.upper = [low + random.choice((1, 1, 1, 2, 4)) for low in self.lower]
         self.sense = random.choice((1, -1))
@@ -72,9 +71,29 @@ class Linear:
         return self.sense * min(values)
 
 
+class Knapsack(Linear):
+    """The largest value of things, of which each row allows half."""
+
+    def __init__(self, random: Random, n: int):
+        self.lower, self.upper, self.sense = [0] * n, [1] * n, -1
+        self.costs = [random.randint(10, 19) for _ in range(n)]
+        self.rows = []
+        for _ in range(3):
+            factors = [random.randint(5, 25) for _ in range(n)]
+            self.rows.append((factors, -(sum(factors) // 2)))
+
+
 def linear_models(count: int) -> list[tuple[Linear, TNF]]:
     """The models of the seeds 0 to count - 1 whose root leaves something open, with their TNF."""
-    models = [Linear(Random(f"linear/{seed}")) for seed in range(count)]
+    randoms = [Random(f"linear/{seed}") for seed in range(count)]
+    return prepared([Linear(random, random.randint(2, 5)) for random in randoms])
+
+
+def knapsacks(count: int) -> list[tuple[Linear, TNF]]:
+    return prepared([Knapsack(Random(f"knapsack/{seed}"), 7) for seed in range(count)])
+
+
+def prepared(models: list[Linear]) -> list[tuple[Linear, TNF]]:
     pairs = [(model, prepare(parse_text(model.text()), Options(), Interrupt()).tnf) for model in models]
     return [(model, tnf) for model, tnf in pairs if tnf.n_rows and tnf.lower[tnf.objective] < tnf.upper[tnf.objective]]
 
@@ -86,33 +105,46 @@ def bounded(tnf: TNF) -> Relaxed:
     return relaxed
 
 
-def stated(relaxed: Relaxed, bound: int) -> bool:
-    """Whether the relaxation's step contradicts, for the checker, that sense * objective is below this bound."""
+def stated(relaxed: Relaxed, bound: int) -> list[str] | None:
+    """The steps of the relaxation's bound, if they contradict, for the checker, that sense * objective is below this
+    bound."""
     model, encoding = StringIO(), relaxed.encoding
     write_model(encoding, model)
-    tnf, count = encoding.tnf, encoding.count + 1
+    tnf, lines = encoding.tnf, []
     most = bound - 1 - tnf.sense * encoding.lower[tnf.objective]
     below = f"{encoding.sum_of(tnf.objective, -tnf.sense)}>= {-most} ;"
-    steps = [f"pol {' '.join(relaxed.words())}", f"pol {count} {count + 1} +"]
-    ends = ["output NONE", f"conclusion BOUNDS INF : {count + 2} INF", "end pseudo-Boolean proof"]
+    writer = Writer(encoding, lines.append)
+    writer.count += 1
+    number, count = relaxed.state(writer).number, encoding.count + 1
+    steps = [*"".join(lines).splitlines(), f"pol {number} {count} +"]
+    ends = ["output NONE", f"conclusion BOUNDS INF : {writer.count + 1} INF", "end pseudo-Boolean proof"]
     try:
         check([*model.getvalue().splitlines(), below], [HEADER, f"f {count}", *steps, *ends])
     except Refused:
-        return False
-    return True
+        return None
+    return steps
 
 
-def test_the_bound_of_a_linear_model_is_one_step_and_true():
-    """Where it is the optimum, the next value is refused."""
-    tight = 0
-    for model, tnf in linear_models(N_LINEAR):
+def test_the_bound_of_a_linear_model_is_stated_and_true():
+    """Where it is the optimum, the next value is refused, and a bound that the nodes do not prove is not written."""
+    tight = cuts = trees = 0
+    for model, tnf in (*linear_models(N_LINEAR), *knapsacks(N_KNAPSACKS)):
         relaxed, best = bounded(tnf), model.sense * model.optimum()
-        if relaxed.bound is not None:
-            assert relaxed.bound <= best and stated(relaxed, relaxed.bound)
-            if relaxed.bound == best:
-                tight += 1
-                assert not stated(bounded(tnf), best + 1)
-    assert tight > N_LINEAR / 10, tight
+        if relaxed.bound is None or relaxed.bound <= relaxed._end(relaxed.goal):
+            continue
+        steps = stated(relaxed, relaxed.bound)
+        assert relaxed.bound <= best and steps is not None
+        cuts += any(line.startswith("red") and line.split()[-3].startswith("m") for line in steps)
+        trees += any(line.startswith("rup") and " m" not in line for line in steps)
+        if relaxed.bound == best:
+            tight += 1
+            relaxed = bounded(tnf)
+            assert stated(relaxed, best + 1) is None
+            if best < -relaxed._end(relaxed.goal ^ 1):
+                relaxed.proved = best + 1
+                with pytest.raises(NotJustified):
+                    relaxed.state(Writer(relaxed.encoding, lambda text: None))
+    assert tight > N_LINEAR / 3 and cuts > N_LINEAR / 20 and trees > N_KNAPSACKS / 4, (tight, cuts, trees)
 
 
 def test_rows_of_all_kinds_hold_in_every_solution():
@@ -128,8 +160,8 @@ def test_rows_of_all_kinds_hold_in_every_solution():
             entries, low, _ = relaxation.rows.row(row)
             assert all(sum(a * int(one[v]) for v, a in entries.items()) >= low for one in points), number
             rows += bool(points)
-        bound = bounded(tnf).bound
-        if bound is not None and points:
+        bound = bounded(tnf).bound if points else None
+        if bound is not None:
             assert bound <= min(tnf.sense * int(one[tnf.objective]) for one in points), number
             bounds += 1
     assert rows > N_MODELS and bounds > N_MODELS / 100, (rows, bounds)
@@ -137,21 +169,28 @@ def test_rows_of_all_kinds_hold_in_every_solution():
 
 @pytest.mark.slow
 def test_linear_models_are_proved_with_the_bound():
-    """And where it is the optimum, without learning: the step, a solution and their contradiction are the proof."""
+    """And where it is the optimum, without learning: its steps, a solution and their contradiction are the proof."""
     random, short = Random(47), 0
     for model, tnf in linear_models(N_LINEAR):
-        one = prove(tnf, random.choice(ROLES), blocks=random.choice((1, 1, 2)), relax=lambda relaxed: None)
+        used: list[int] = []
+        one = prove(tnf, random.choice(ROLES), blocks=random.choice((1, 1, 2)), relax=partial(count_uses, used))
         verdict = check(one.model.splitlines(), one.proof.splitlines())
         least = model.sense * (model.optimum() - int(tnf.lower[tnf.objective]))
         assert (verdict.conclusion, verdict.lower, verdict.upper) == ("BOUNDS", least, least), model.text()
-        lines = one.proof.splitlines()
-        short += is_used(lines) and not any(line.startswith("rup") and "x" in line for line in lines)
-    assert short > N_LINEAR / 20, short
+        short += bool(used)
+    assert short > N_LINEAR / 4, short
 
 
-def is_used(lines: list[str]) -> bool:
-    """Whether a line divides a sum or leaves it as it is: no other step is without saturation."""
-    return any(line.startswith("pol") and "s" not in line.split() for line in lines)
+def count_uses(uses: list[int], relaxed: Relaxed) -> None:
+    """Has the relaxation add the bounds that it states."""
+    state = relaxed.state
+
+    def counted(writer: Writer) -> Inequality:
+        stated = state(writer)
+        uses.append(stated.least)
+        return stated
+
+    relaxed.state = counted  # type: ignore[method-assign]
 
 
 @pytest.mark.slow
@@ -169,33 +208,31 @@ def test_random_models_are_proved_with_the_bound():
     assert used > N_MODELS / 20, used
 
 
-def damage(random: Random, certificate: Certificate) -> Certificate:
-    """The certificate with another multiplier, factor of a bound, denominator or value."""
-    kind = random.randrange(4)
-    if kind < 2:
-        name = ("multipliers", "reduced")[kind]
-        numbers = getattr(certificate, name).copy()
-        numbers[random.randrange(len(numbers))] += random.choice((-1, 1, 5))
-        if kind == 0:
-            numbers = np.maximum(numbers, 0)
-        return replace(certificate, **{name: numbers})
-    if kind == 2:
-        return replace(certificate, denominator=certificate.denominator + 1)
-    return replace(certificate, value=certificate.value + certificate.denominator)
+def damage(random: Random, relaxed: Relaxed) -> None:
+    """Changes a multiplier, a path, a cut, or the bound."""
+    nodes, kind = relaxed.nodes, random.randrange(4)
+    if kind == 0 and nodes.proofs:
+        for sums in nodes.proofs.values():
+            for place, one in enumerate(sums):
+                factors = [max(m + random.choice((-1, 0, 1, 5)), 0) for m in one.multipliers]
+                sums[place] = replace(one, multipliers=factors)
+    elif kind == 1 and nodes.children:
+        path = random.choice(list(nodes.children))
+        nodes.children[path] = [random.choice(nodes.children[path])] * 2
+    elif kind == 2 and relaxed.roundings:
+        for rounding in relaxed.roundings.values():
+            object.__setattr__(rounding, "least", rounding.least + 1)
+    elif relaxed.proved is not None:
+        relaxed.proved += 1
 
 
 @pytest.mark.slow
-def test_no_damaged_certificate_proves_what_is_false():
+def test_no_damaged_relaxation_proves_what_is_false():
     """It is refused, or proves less, or what it proves is still true."""
     random, noticed = Random(49), 0
-    for model, tnf in linear_models(N_DAMAGED):
-
-        def err(relaxed: Relaxed) -> None:
-            if relaxed.certificate is not None:
-                relaxed.certificate = damage(random, relaxed.certificate)
-
+    for model, tnf in (*linear_models(N_DAMAGED), *knapsacks(N_KNAPSACKS)):
         try:
-            one = prove(tnf, relax=err)
+            one = prove(tnf, relax=partial(damage, random))
             verdict = check(one.model.splitlines(), one.proof.splitlines())
         except (NotJustified, Refused):
             noticed += 1
@@ -245,4 +282,4 @@ def test_a_run_whose_optimum_only_the_relaxation_proves_has_a_proof(tmp_path):
     assert done.code == 0, done.errors
     words = scale_of(str(tmp_path / "a.opb")).words(check_files(str(tmp_path / "a.opb"), str(proof)))
     cost = re.findall(r"cost = (\d+);", done.text)[-1]
-    assert words == f"OPTIMAL_SOLUTION, objective {cost}" and is_used(proof.read_text().splitlines())
+    assert words == f"OPTIMAL_SOLUTION, objective {cost}" and len(proof.read_text().splitlines()) < 100

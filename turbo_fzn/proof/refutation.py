@@ -60,7 +60,7 @@ def _refute_case(encoding: Encoding, one: Alternative, bounds: Bounds) -> Step |
     if one.inner is not None:
         return _refute_split(encoding, one.inner, within)
     for inequality in one.inequalities:
-        found = _contradiction(encoding, inequality, within)
+        found = contradiction(encoding, inequality, within)
         if found is not None:
             return found
     return _refute_by_rounding(encoding, one.inequalities, within)
@@ -76,7 +76,7 @@ def _refute_by_rounding(encoding: Encoding, inequalities: Iterable[Inequality], 
                 if part is None:
                     continue
                 parts.append(part)
-                found = (_contradiction(encoding, other, within) for other in inequalities)
+                found = (contradiction(encoding, other, within) for other in inequalities)
                 last = next((step for step in found if step is not None), None)
                 if last is not None:
                     return _together(encoding, Split(()), [*parts, last], bounds)
@@ -90,7 +90,7 @@ def _round(encoding: Encoding, one: Inequality, variable: int, coefficient: int,
     k = -((-one.least - others) // size)
     if k <= within[side] or not one.number:
         return None
-    part = _contradiction(encoding, one, {**within, side ^ 1: 1 - k})
+    part = contradiction(encoding, one, {**within, side ^ 1: 1 - k})
     if part is not None:
         within[side] = k
     return part
@@ -114,7 +114,7 @@ def _together(encoding: Encoding, split: Split, parts: list[Step], bounds: Bound
     return Step(kept, (), None, tuple(parts), split.closing)
 
 
-def _contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step | None:
+def contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step | None:
     """The step where the bounds contradict the inequality."""
     if not one.number:
         return None

@@ -1,10 +1,9 @@
-"""The linear relaxation of a proof's model at its root, and the `pol` step of the bound that it proves.
+"""The linear relaxation of a proof's model, and the bound of the objective that its branch and bound proves.
 
 Its columns are the variables of the TNF, its rows those inequalities of the encoding that are linear over them: sums,
 comparisons and extremes, also under a condition that is a 0-1 variable itself. Others are left out, as nothing would
-state them. Any sum of rows follows by cutting planes, so the multipliers of a certificate (bounds/prove) are the step:
-the sum of these rows, and of the bounds of the variables that remain. No row that is fused is needed, since a link
-cancels in the sum.
+state them. Any sum of rows follows by cutting planes, and so do cuts (rounded.py) and what nodes prove (divided.py). No
+row that is fused is needed, since a link cancels in the sum.
 """
 
 from __future__ import annotations
@@ -17,12 +16,15 @@ import numpy as np
 
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation, RelaxationBuilder
-from turbo_fzn.proof.derived import add_bound
+from turbo_fzn.proof.divided import Division, Nodes, Path, Sum
 from turbo_fzn.proof.encoding import TRUE, Assumed, Encoding, Inequality, Split
+from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.proof.rounded import Rounding, said
 from turbo_fzn.proof.tuning import TUNING
 
 if TYPE_CHECKING:
-    from turbo_fzn.bounds.prove.certificate import Certificate, Certifier
+    from turbo_fzn.bounds.prove.certificate import Certificate
+    from turbo_fzn.proof.writer import Writer
 
 
 class Relaxed:
@@ -32,7 +34,9 @@ class Relaxed:
         self.encoding = encoding
         self.builder = RelaxationBuilder()
         self.numbers: list[int] = []  # of each row: its constraint
-        self.certificate: Certificate | None = None  # of the best bound
+        self.roundings: dict[tuple, Rounding] = {}  # how cuts follow, by what they say
+        self.nodes = Nodes()
+        self.proved: int | None = None  # sense * objective is at least this
         self.reading = threading.Lock()
         self.is_closed = False
 
@@ -45,9 +49,7 @@ class Relaxed:
     @property
     def bound(self) -> int | None:
         """The proved bound of sense * objective, None without one."""
-        if self.certificate is None or self.certificate.bound is None:
-            return None
-        return min(self.certificate.bound, -self._end(self.goal ^ 1))
+        return None if self.proved is None else min(self.proved, -self._end(self.goal ^ 1))
 
     def close(self) -> None:
         """Ends the reading of rows: from now on, only the caller's thread uses the encoding. A bound that is proved
@@ -106,40 +108,30 @@ class Relaxed:
 
     # ---- the bound
 
-    def prove(self, certifier: Certifier, duals: np.ndarray) -> int | None:
-        """Takes the bound that the duals prove, by the least denominator that does; returns it, or None where it says
-        no more than the objective's domain."""
-        lower, upper = certifier.relaxation.lower, certifier.relaxation.upper
-        best = certifier.certify(duals, lower, upper)
-        for denominator in range(TUNING.denominator, 0, -1):
-            other = certifier.certify_with(denominator, certifier.multiples(duals, denominator), lower, upper)
-            if best.bound is None or (other.bound is not None and other.bound >= best.bound):
-                best = other
-        if best.bound is None or best.bound <= self._end(self.goal):
-            return None
+    def names_of(self, rows: LinearRows) -> list[int | Rounding]:
+        """The names of the relaxation's rows, behind which there may be cuts (rounded.py)."""
+        own = len(self.builder.rows)
+        cuts = (rows.row(number) for number in range(own, len(rows)))
+        return [*range(own), *(self.roundings[said(entries, high)] for entries, _, high in cuts)]
+
+    def prove(self, path: Path, certificate: Certificate, names: list[int | Rounding]) -> None:
+        """Notes what proves the bound of a node, by rows of these names."""
+        self.nodes.prove(path, Sum.of(certificate, names))
+
+    def take(self, bound: int) -> bool:
+        """Takes a bound that the nodes prove. Returns whether it is in time."""
         with self.reading:
             if not self.is_closed:
-                self.certificate = best
-        return self.bound
+                self.proved = bound
+            return not self.is_closed
 
-    def words(self) -> list[str]:
-        """The words of the `pol` step that derives the bound."""
-        one, encoding = self.certificate, self.encoding
-        assert one is not None, "there is a bound"
-        words: list[str] = []
-        for row in np.flatnonzero(one.multipliers).tolist():
-            part = [str(self.numbers[row]), str(one.multipliers[row]), "*"]
-            words += [*part, "+"] if words else part
-        for column in np.flatnonzero(one.reduced).tolist():
-            factor = int(one.reduced[column])
-            add_bound(encoding, words, 2 * column + (factor < 0), abs(factor))
-        return [*words, *([str(one.denominator), "d"] if one.denominator > 1 else [])]
-
-    def inequality(self, number: int) -> Inequality:
-        """What the step says, as constraint `number`."""
-        tnf, one = self.encoding.tnf, self.certificate
-        assert one is not None and one.bound is not None, "there is a bound"
-        return Inequality(number, ((tnf.objective, tnf.sense),), one.bound)
+    def state(self, writer: Writer) -> Inequality:
+        """Writes the steps of the bound. Returns what they prove."""
+        assert self.bound is not None, "trim.py has seen it"
+        stated = Division(self, writer, self.bound).state()
+        if stated is None:
+            raise NotJustified("the relaxation's nodes do not prove its bound")
+        return stated
 
 
 class _NoExclusions:

@@ -64,9 +64,15 @@ class Tuning(Table):
     )
     denominator: int = tunable(
         60,
-        "the denominator of multipliers",
+        "the denominator of multipliers, of which divisors are tried",
         "short numbers in the step of a bound against the time to find them",
         kept="larger ones are those of bounds/prove",
+    )
+    relaxed_terms: int = tunable(
+        4_000_000,
+        "multipliers that the nodes of branch and bound keep",
+        "a better bound of the relaxation against memory and the length of the proof",
+        kept="some tens of megabytes",
     )
     piece_words: int = tunable(
         1 << 16,

@@ -57,10 +57,12 @@ class Writer:
         write: Callable[[str], object],
         derivations: Sequence[list[str]] = (),
         relaxed: Relaxed | None = None,
+        interrupt: Interrupt | None = None,
     ):
         """`derivations`: those of the inequalities of fused rows (derived.py). `relaxed`: what has proved the bounds of
-        the objective."""
+        the objective. `interrupt`: a stop, which is looked for in its long proof."""
         self.encoding, self.write, self.derivations, self.relaxed = encoding, write, derivations, relaxed
+        self.interrupt = Interrupt() if interrupt is None else interrupt
         self.formula = self.count = encoding.count
         self.known: dict[int, str] = {}  # hint without LAST -> its constraint, of events, steps and chains
         self.derived: dict[int, range] = {}  # the hint of a step -> the constraints derived for it
@@ -68,7 +70,7 @@ class Writer:
         self.words: dict[Assumed, str] = {}  # the terms of literals
         self.defined: dict[Assumed, tuple[int, int]] = {}
         self.stated_fused: dict[int, int] = {}  # inequality of a fused row -> its constraint
-        self.of_relaxation: int | None = None  # the constraint of the relaxation's bound
+        self.of_relaxation: Inequality | None = None  # the relaxation's bound
         self.lasting: set[int] = set()  # constraints of the proof that are never deleted
 
     def line(self, text: str) -> int:
@@ -211,9 +213,9 @@ class Writer:
         """The relaxation's bound, derived where it is new."""
         assert self.relaxed is not None, "trim.py has seen its bound"
         if self.of_relaxation is None:
-            self.of_relaxation = self.line(f"pol {' '.join(self.relaxed.words())}")
-            self.lasting.add(self.count)
-        return self.relaxed.inequality(self.of_relaxation)
+            self.of_relaxation = self.relaxed.state(self)
+            self.lasting.add(self.of_relaxation.number)
+        return self.of_relaxation
 
     def delete(self, names: list[int]) -> None:
         """Deletes what these hints use, except for constraints that last."""
@@ -246,7 +248,7 @@ def write_proof(
 def _write_steps(trimmer: Trimmer, file: IO[str], relaxed: Relaxed | None) -> str:
     encoding = trimmer.encoding
     file.write(f"{HEADER}\nf {encoding.count}\n")
-    writer = Writer(encoding, file.write, trimmer.rows.words, relaxed)
+    writer = Writer(encoding, file.write, trimmer.rows.words, relaxed, trimmer.interrupt)
     any_will_do = trimmer.solutions and not encoding.optimises
     kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
     last = None

@@ -273,7 +273,7 @@ def begin_bounding(judge: Judge, decision: Decision, proof: Proof | None = None)
     if decision.relaxation is not None and proof is not None:
         from turbo_fzn.run.stated_bounding import StatedBounding
 
-        return StatedBounding(judge, proof.relaxed)
+        return StatedBounding(judge, proof.relaxed, decision.relaxation[1])
     if judge.prepared.model is None or decision.relaxation is None:
         return None
     from turbo_fzn.run.bounding import Bounding

@@ -42,9 +42,10 @@ class Cut(NamedTuple):
 
 
 class Slack(NamedTuple):
-    """coefficient * sign * (side - row x), and the value of sign * (side - row x) at the point."""
+    """coefficient * sign * (side - row x), and the value of sign * (side - row x) at the point; the row's number."""
 
     coefficient: int
+    number: int
     row: dict[int, int]
     side: int
     sign: int
@@ -77,7 +78,8 @@ class Cutter:
                 entries, low, high = rows.row(number)
                 if len(entries) <= TUNING.entries:
                     b = high if sign > 0 else -low
-                    yield from self.round({column: sign * value for column, value in entries.items()}, b)
+                    slack = Slack(1, number, entries, high if sign > 0 else low, sign, 0.0)
+                    yield from self.round({column: sign * value for column, value in entries.items()}, b, [slack])
 
     def of_tableau(self, program: Program, most: int) -> Iterator[Cut]:
         """Cuts from the tableau's rows of fractional basic columns, the most fractional ones first."""
@@ -122,16 +124,16 @@ class Cutter:
             b += multiplier * side
             if low != high:
                 entries, _, _ = self.rows.row(number)
-                slacks.append(Slack(sign * multiplier, entries, side, sign, sign * (side - activity)))
+                slacks.append(Slack(sign * multiplier, number, entries, side, sign, sign * (side - activity)))
         for flip in (1, -1) if divisors != HALF else (1,):  # by 2, both signs give the same cut
             flipped = [slack._replace(coefficient=flip * slack.coefficient) for slack in slacks]
             entries = {column: flip * value for column, value in total.items()}
             yield from self.round(entries, flip * b, flipped, divisors or self.divisors(entries))
 
     def round(
-        self, entries: dict[int, int], b: int, slacks: Sequence[Slack] = (), divisors: list[int] | None = None
+        self, entries: dict[int, int], b: int, slacks: Sequence[Slack], divisors: list[int] | None = None
     ) -> Iterator[Cut]:
-        """The deepest cut from entries x + slacks <= b over the divisors, if there is a cut."""
+        """The deepest cut from entries x + slacks = b over the divisors, if there is a cut."""
         factors, distances = [], []  # columns counted from the nearer bound, then slacks
         for column, value in entries.items():
             end = self.upper[column] if self.from_upper[column] else self.lower[column]
@@ -160,7 +162,7 @@ class Cutter:
         return sorted(found - {1}, reverse=True)[: TUNING.divisors]
 
     def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
-        """The cut from entries x + slacks <= b by the divisor d; None if `finish` rejects it."""
+        """The cut from entries x + slacks = b by the divisor d; None if `finish` rejects it."""
         r = b % d
         scale, side = d - r, b // d * (d - r)
         cut: dict[int, int] = {}
@@ -172,7 +174,7 @@ class Cutter:
                 factor = rounded(value, d, r)
                 side += factor * self.lower[column]
             cut[column] = factor
-        for coefficient, row, row_side, sign, _ in slacks:
+        for coefficient, _, row, row_side, sign, _ in slacks:
             factor = sign * rounded(coefficient, d, r)  # times (row_side - row x)
             side -= factor * row_side
             for column, value in row.items():

@@ -66,16 +66,23 @@ class Root:
         """Publishes the bound that the answer's duals prove, or NO_SOLUTION if its ray proves that there is none."""
         is_whole = len(answer.duals) == len(self.rows)
         if answer.outcome is Outcome.INFEASIBLE:
-            refuted = is_whole and refute(self.certifier, answer.duals, self.lower, self.upper) is not None
-            self.listener.count_ray(refuted)
-            return self.publish(NO_SOLUTION) if refuted else None
+            refuted = refute(self.certifier, answer.duals, self.lower, self.upper) if is_whole else None
+            self.listener.count_ray(refuted is not None)
+            if refuted is not None:
+                self.note(refuted)
+                self.publish(NO_SOLUTION)
+            return None
         if not is_whole:
             return None
         certificate = self.certifier.certify(answer.duals, self.lower, self.upper)
         if certificate.bound is not None:
+            self.note(certificate)
             self.publish(self.relaxation.round_up(certificate.bound))
             self.fix(certificate)
             self.proof = certificate.multipliers, self.rows
+
+    def note(self, certificate: Certificate) -> None:
+        """Called with what proves a bound before it is published; does nothing here."""
 
     def publish(self, bound: int) -> None:
         self.bound = max(self.bound, bound)
@@ -146,7 +153,7 @@ class Root:
 
     def add_cuts(self, answer: Answer, deep: bool) -> bool:
         """Adds the deepest cuts at the answer's point. Returns whether it added a cut."""
-        cutter = Cutter(self.rows, self.lower, self.upper, answer.values)
+        cutter = self.cutter(answer)
         self.listener.account(TUNING.round_estimate_seconds + TUNING.row_estimate_seconds * len(self.rows))
         found = [*cutter.of_rows(), *cutter.of_tableau(self.program, TUNING.tableau_rows)]
         found += cutter.of_duals(answer.duals, self.relaxation.objective)
@@ -162,6 +169,9 @@ class Root:
             self.program.add(more)
             self.replace(self.rows.followed_by(more))
         return bool(chosen)
+
+    def cutter(self, answer: Answer) -> Cutter:
+        return Cutter(self.rows, self.lower, self.upper, answer.values)
 
     def drop_slack_cuts(self, answer: Answer) -> None:
         """Drops the cuts that do not help to prove the bound, when there are many."""
