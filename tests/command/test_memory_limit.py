@@ -46,6 +46,18 @@ def answer(self, *others):
 Search.answer = answer
 """
 
+# So does the first step of a proof, which then waits for the stop.
+HUNGRY_PROOF = """
+import time
+
+def event(self, *others):
+    self.eaten = bytearray(b"x") * (400 << 20)
+    while not self.interrupt:
+        time.sleep(0.01)
+
+Writer.event = event
+"""
+
 
 def said(limit: int) -> str:
     return f"fzn-turbo: the memory limit of {limit} MiB is reached: the run ends with what is known\n"
@@ -87,6 +99,15 @@ def test_the_best_solution_is_told_without_a_claim(tmp_path, flags):
     assert value(answer, "m11") >= 85, "the optimum"
     if "-s" in flags:
         assert int(answer.statistics["objectiveBound"]) < 85
+
+
+def test_a_proof_that_would_pass_the_limit_is_not_written(tmp_path):
+    hungry = sabotage(tmp_path, "turbo_fzn.proof.writer", HUNGRY_PROOF)
+    flags = ("--arch", "cpu", "--memory-limit", 300, "--proof", tmp_path / "a.pbp")
+    answer = run(*flags, write(tmp_path, golomb(6)), PYTHONPATH=hungry)
+    assert (answer.code, answer.markers, value(answer, "m5")) == (0, ["=========="], 17)
+    assert answer.errors == said(300) + "fzn-turbo: --proof: no proof is written: the run has been stopped before that\n"
+    assert not list(tmp_path.glob("a.*"))
 
 
 def test_a_limit_that_is_not_reached_changes_nothing(tmp_path):
