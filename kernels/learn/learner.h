@@ -352,7 +352,7 @@ DEVICE Problem rows_of(const Block& b) {
     own.n_linears = own.n_terms = own.n_links = own.n_clauses = own.most_terms = 0;
     own.linear_wakes = 0;
   }
-  if (is_left_out(WITHOUT_WIDE) || IS_LOGGED) own.n_wides = own.most_arguments = 0;
+  if (is_left_out(WITHOUT_WIDE)) own.n_wides = own.most_arguments = 0;
   expect_rows(own);
   if (may_seek_cores(b, own)) own.n_counters = counters_in(own.learn_bytes);
   return own;

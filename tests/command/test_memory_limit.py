@@ -106,7 +106,8 @@ def test_a_proof_that_would_pass_the_limit_is_not_written(tmp_path):
     flags = ("--arch", "cpu", "--memory-limit", 300, "--proof", tmp_path / "a.pbp")
     answer = run(*flags, write(tmp_path, golomb(6)), PYTHONPATH=hungry)
     assert (answer.code, answer.markers, value(answer, "m5")) == (0, ["=========="], 17)
-    assert answer.errors == said(300) + "fzn-turbo: --proof: no proof is written: the run has been stopped before that\n"
+    told = "fzn-turbo: --proof: no proof is written: the run has been stopped before that\n"
+    assert answer.errors == said(300) + told
     assert not list(tmp_path.glob("a.*"))
 
 

@@ -3,7 +3,8 @@ and what they prove is true.
 
 A run leaves both files, or neither and the reason in its log. What the files prove of the model is what enumeration
 says; so is the answer, which is judged as that of any run (judge.py). Small models hardly have the sums that a learner
-fuses, so some are trees of rows (tree_models.py), whose proofs are compared with enumeration, too.
+fuses, so some are trees of rows (tree_models.py), and some are tasks (crowd_models.py), whose proofs are compared with
+enumeration, too.
 """
 
 from __future__ import annotations
@@ -13,22 +14,27 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 from fuzz.judge import SECONDS, TEAMS, Expected, Verdict, Way, compare, draw_way
 from fuzz.shapes import draw_any
+from support.crowd_models import draw_tasks
 from support.flatzinc_text import with_text
 from support.oracle import WindowTooSmall
 from support.proofs import optimum, prove
 from support.tree_models import random_trees
 from turbo_fzn import Result, solve_text
 from turbo_fzn.base.errors import InternalError, TurboError
+from turbo_fzn.lower.tuning import TUNING
 from turbo_fzn.proof.checker import Refused
 from turbo_fzn.proof.checking import check_files, scale_of
+from turbo_fzn.tnf.language import TNF
 from turbo_fzn.tnf.text import write
 
 NAMES = ("a.pbp", "a.pbp.gz")
 OF_TREES = 0.2  # share of the models
-RELAXED = 0.5  # share of these whose proof begins with the relaxation's bound
+OF_TASKS = 0.4  # share of these and of models of tasks
+RELAXED = 0.5  # share of both whose proof begins with the relaxation's bound
 ROLES = ("soloist", "prover", "finder", "follower", "cores")
 REASON = "--proof: no proof is written"
 WITHOUT_CLAIM = "--proof: the proof ends without a conclusion"
@@ -95,7 +101,8 @@ def words_of(expected: Expected) -> str:
 
 def try_proof(random: Random) -> tuple[Verdict, str]:
     """The verdict on the proof of a random model, solved in a random way, and the model's text."""
-    return try_trees(random) if random.random() < OF_TREES else try_text(random)
+    drawn = random.random()
+    return try_trees(random) if drawn < OF_TREES else try_tasks(random) if drawn < OF_TASKS else try_text(random)
 
 
 def try_trees(random: Random) -> tuple[Verdict, str]:
@@ -104,7 +111,19 @@ def try_trees(random: Random) -> tuple[Verdict, str]:
     if tnf is None:
         return Verdict("undecided"), ""
     write(tnf, text)
-    best = optimum(tnf)
+    return judge_log(random, tnf, optimum(tnf)), text.getvalue()
+
+
+def try_tasks(random: Random) -> tuple[Verdict, str]:
+    """The verdict on tasks that are stated by pairs, and their FlatZinc."""
+    tasks = draw_tasks(random)
+    with patch.object(TUNING, "time_cells", 0):
+        tnf = tasks.tnf()
+    return Verdict("undecided") if tnf is None else judge_log(random, tnf, tasks.best()), tasks.text()
+
+
+def judge_log(random: Random, tnf: TNF, best: int | None) -> Verdict:
+    """The verdict on the proof that a learner logs for a model with this optimum, in a random way."""
     relax = (lambda relaxed: None) if random.random() < RELAXED else None
     one = prove(tnf, random.choice(ROLES), random.randrange(9), blocks=random.choice((1, 1, 2, 3)), relax=relax)
     with tempfile.TemporaryDirectory(prefix="turbo-proof-") as folder:
@@ -114,10 +133,10 @@ def try_trees(random: Random) -> tuple[Verdict, str]:
         try:
             found = scale_of(str(formula)).words(check_files(str(formula), str(proof)))
         except Refused as objection:
-            return Verdict("wrong", str(objection)), text.getvalue()
+            return Verdict("wrong", str(objection))
     wanted = "UNSATISFIABLE" if best is None else f"OPTIMAL_SOLUTION, objective {best}" if tnf.sense else "SATISFIED"
     is_right = found == wanted and one.found == best
-    return Verdict("right") if is_right else Verdict("wrong", f"{found}, {one.found}, not {wanted}"), text.getvalue()
+    return Verdict("right") if is_right else Verdict("wrong", f"{found}, {one.found}, not {wanted}")
 
 
 def try_text(random: Random) -> tuple[Verdict, str]:

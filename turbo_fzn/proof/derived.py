@@ -27,6 +27,7 @@ class Derived:
         self.encoding, self.fused = encoding, fused
         self.x, self.y, self.z = tnf.x.tolist(), tnf.y.tolist(), tnf.z.tolist()
         self.is_element = (tnf.op == ELEMENT).tolist()
+        self.n_rows = len(self.x) + fused.linears.n_rows
         self.definition = {self.x[row]: row for row in fused.order.tolist()}  # of each link
         self.users: dict[int, list[tuple[int, int]]] = {}  # operand -> rows of clauses, and its place there
         self.words: list[list[str]] = [[]]
@@ -72,19 +73,23 @@ class Derived:
         return Split(tuple(cases), split.closing)
 
     def _fused_inequality(self, root: int, one: Inequality) -> Inequality:
-        """What follows from an inequality of the tree's upper row by the definitions of links, each of which only one
-        row uses."""
+        return self.expanded(root, one, self.definition)
+
+    def expanded(self, root: int, one: Inequality, definition: dict[int, int]) -> Inequality:
+        """What follows from an inequality of a tree's upper row by the rows that define its links."""
         if one.number:
             terms, least, words = dict(one.terms), one.least, [str(one.number)]
         else:  # it holds because of bounds of its links, which say more
-            one = Inequality(0, tuple(pair for pair in one.terms if pair[0] in self.definition), 0)
+            one = Inequality(0, tuple(pair for pair in one.terms if pair[0] in definition), 0)
             terms, least, words = dict(one.terms), 0, []
             for link, factor in one.terms:
                 least += add_bound(self.encoding, words, 2 * link + (factor < 0), abs(factor))
-        links = [v for v in terms if v in self.definition]
+        links = [v for v in terms if v in definition]
         while links:
             link = links.pop()
-            factor, row = terms.pop(link), self.definition[link]
+            factor, row = terms.pop(link, 0), definition[link]
+            if not factor:  # it occurs twice, and was replaced
+                continue
             part = None if row == root else self._opposite(row, link, factor)
             if part is None:
                 least += add_bound(self.encoding, words, 2 * link + (factor > 0), abs(factor))
@@ -92,7 +97,7 @@ class Derived:
             words += [str(part.number), str(abs(factor)), "*", "+"]
             least += abs(factor) * part.least
             others = [(v, abs(factor) * a) for v, a in part.terms if v != link]
-            links += [v for v, _ in others if v in self.definition]
+            links += [v for v, _ in others if v in definition]
             for v, a in others:
                 terms[v] = terms.get(v, 0) + a
         return self._state(words, {v: a for v, a in terms.items() if a}, least, one)
@@ -111,6 +116,12 @@ class Derived:
         wanted = -1 if factor > 0 else 1
         inequalities = self.encoding.rows[row][0].alternatives[0].inequalities
         return next((one for one in inequalities if one.number and dict(one.terms).get(variable) == wanted), None)
+
+    # ---- other sums
+
+    def lemma(self, words: list[str]) -> Inequality:
+        """What the words of a `pol` step derive: a clause, written where it is first used, for the whole proof."""
+        return self._state(words, {}, 1, Inequality(0, (), 0))
 
     # ---- clauses
 

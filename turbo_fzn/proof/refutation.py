@@ -21,13 +21,19 @@ Bounds = dict[int, int]  # side -> its value
 class Step:
     """How a clause follows: from an inequality and bounds that contradict it, or from other steps and a constraint of
     the file (0: none), by unit propagation. `assumed` are the bounds that cannot hold together, and `chosen` further
-    literals that cannot be true then."""
+    literals that cannot be true then. One that `lasts` is derived once in a proof, where it is a part of others."""
 
     assumed: tuple[Assumed, ...]
     chosen: tuple[int, ...]
     inequality: Inequality | None
     parts: tuple[Step, ...]
     closing: int
+    lasts: bool = False
+
+
+def whole(one: Inequality) -> Step:
+    """The step that is an inequality as it stands, from which propagation alone goes on."""
+    return Step((), (), one._replace(terms=(), least=1), (), 0)
 
 
 def refute(encoding: Encoding, row: Iterable[Split], bounds: Bounds) -> Step | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from turbo_fzn.engine.abi.log_records import ProofTrim
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
+from turbo_fzn.proof.crowded import Crowded
 from turbo_fzn.proof.derived import Derived
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.hints import Hints, NotJustified
@@ -28,6 +30,7 @@ from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Bounds, Step, refute
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.tuning import TUNING
+from turbo_fzn.tnf.crowds import crowds
 from turbo_fzn.tnf.fuse import fused_of
 
 NONE = -1  # format: of a place
@@ -63,6 +66,7 @@ class Trimmer:
         self.chains: list[tuple[int, int, int]] = []
         self.found: dict[int, bytes] = {}
         self.rows = Derived(encoding, fused_of(learned.tnf, is_logged=True))
+        self.wholes: list[Crowded] | None = None  # the wide rows, once one is used
         self.clause_steps: dict[int, int] = {}  # by name: the steps of clauses that replace rows
 
     # ---- forwards
@@ -263,17 +267,32 @@ class Trimmer:
     def refute(self, row: int, premises: list[Assumed], reached: Assumed | None) -> int:
         """The step by which the row implies `reached` within the premises and level 0, or, with None, has no solution
         there."""
-        bounds: Bounds = {}
-        for variable in self.rows.variables(row):
-            for side in (2 * variable, 2 * variable + 1):
-                bounds[side] = self.now[side]
-        for side, k in (*premises, *((log.denied(*reached),) if reached else ())):
-            bounds[side] = max(bounds[side], k)
-        step = refute(self.encoding, self.rows.splits(row), bounds)
+        assumed = [*premises, *((log.denied(*reached),) if reached else ())]
+        number = row - self.rows.n_rows
+        if number < 0:
+            bounds = self._bounds(self.rows.variables(row), self.now, assumed)
+            step = refute(self.encoding, self.rows.splits(row), bounds)
+        else:
+            step = self._refute_whole(number, assumed)
         if step is None:
-            raise NotJustified(f"row {row} does not imply {reached} within {bounds}")
+            raise NotJustified(f"row {row} does not imply {reached}")
         number = self.step_numbers.setdefault((row, step.assumed), len(self.steps))
         return self._add(step) if number == len(self.steps) else number
+
+    def _bounds(self, variables: Iterable[int], known: Sequence[int], assumed: list[Assumed]) -> Bounds:
+        """The bounds of the variables: those known by side, and what is assumed."""
+        bounds: Bounds = {side: known[side] for v in variables for side in (2 * v, 2 * v + 1)}
+        for side, k in assumed:
+            bounds[side] = max(bounds[side], k)
+        return bounds
+
+    def _refute_whole(self, number: int, assumed: list[Assumed]) -> Step | None:
+        """The step of a wide row, by the bounds of the model, if these suffice."""
+        if self.wholes is None:
+            self.wholes = [Crowded(self.rows, crowd) for _, crowd in crowds(self.learned.tnf)]
+        whole = self.wholes[number]
+        found = (whole.refute(self._bounds(whole.variables, known, assumed)) for known in (self.first, self.now))
+        return next((step for step in found if step is not None), None)
 
     def _add(self, step: Step) -> int:
         self.hints.note_step(step.assumed)

@@ -65,6 +65,8 @@ class Writer:
         self.interrupt = Interrupt() if interrupt is None else interrupt
         self.formula = self.count = encoding.count
         self.known: dict[int, str] = {}  # hint without LAST -> its constraint, of events, steps and chains
+        self.parts: dict[Step, int] = {}  # of the step that is being derived
+        self.kept: dict[Step, int] = {}  # those of several
         self.derived: dict[int, range] = {}  # the hint of a step -> the constraints derived for it
         self.definitions = dict(encoding.definitions)
         self.words: dict[Assumed, str] = {}  # the terms of literals
@@ -139,6 +141,7 @@ class Writer:
             if kind == EVENT:
                 raise LookupError
             before = self.count
+            self.parts.clear()
             found = self.chain(*trimmer.chains[number]) if kind == CHAIN else self.derive(trimmer.steps[number])
             self.known[name] = str(found)
             if kind == STEP:
@@ -155,10 +158,19 @@ class Writer:
                 step = replace(step, inequality=inequality)
             words = cutting_planes(self.encoding, step, self.define)
             return inequality.number if words is None else self.line(f"pol {' '.join(words)}")
-        parts = [str(self.derive(part)) for part in step.parts]
+        parts = [str(self.part(one)) for one in step.parts]
         if step.closing:
             parts.append(str(step.closing))
         return self.rup([(side ^ 1, 1 - k) for side, k in step.assumed], parts)
+
+    def part(self, step: Step) -> int:
+        """The constraint of a part of a step, which may be a part of several."""
+        known = self.kept if step.lasts else self.parts
+        if step not in known:
+            known[step] = number = self.derive(step)
+            if step.lasts:
+                self.lasting.add(number)
+        return known[step]
 
     def rup(self, clause: list[Assumed], hints: list[str]) -> int:
         return self.line(f"rup {''.join(map(self.literal, clause))}>= 1 ; ~ {' '.join(dict.fromkeys(hints))}")

@@ -12,6 +12,7 @@ from turbo_fzn.engine.abi.records import CACHE_LINE, align
 from turbo_fzn.engine.layout import decisions, fused, goals, wide
 from turbo_fzn.engine.layout.neighbours import decision_variables
 from turbo_fzn.engine.layout.watch import watch_lists
+from turbo_fzn.tnf.crowds import crowds
 from turbo_fzn.tnf.language import TNF
 
 
@@ -39,7 +40,7 @@ def decision_sets(tnf: TNF) -> np.ndarray:
 
 def rows(tnf: TNF, fuses: bool, logs: bool) -> dict[str, np.ndarray]:
     """The arrays of rows, as a learner that `logs` may have them: see fused.py, wide.py and goals.py."""
-    wides = wide.pack(tnf.wides, tnf.n_vars)
+    wides = wide.pack([one for one, _ in crowds(tnf)] if logs else tnf.wides, tnf.n_vars)
     return watches(tnf) | fused.rows_of_learners(tnf, fuses, logs) | wides | goals.pack(tnf)
 
 
