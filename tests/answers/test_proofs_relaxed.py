@@ -20,11 +20,12 @@ from support.naive import solutions
 from support.proofs import consistent_models, prove
 from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.options.options import Options
-from turbo_fzn.process.interrupt import Interrupt
+from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.checker import Refused, check
 from turbo_fzn.proof.checking import check_files, scale_of
 from turbo_fzn.proof.encoding import Encoding, Inequality
 from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.proof.recorded import StatedTree
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.writer import HEADER, Writer, write_model
 from turbo_fzn.read.flatzinc import parse_text
@@ -145,6 +146,89 @@ def test_the_bound_of_a_linear_model_is_stated_and_true():
                 with pytest.raises(NotJustified):
                     relaxed.state(Writer(relaxed.encoding, lambda text: None))
     assert tight > N_LINEAR / 3 and cuts > N_LINEAR / 20 and trees > N_KNAPSACKS / 4, (tight, cuts, trees)
+
+
+def test_nodes_that_divide_the_objective_state_their_bound(monkeypatch):
+    """One of two such children may be worse than the bound without any row that says so."""
+    choose, random, divided = StatedTree.choose, Random(51), 0
+
+    def mostly_the_objective(self: StatedTree, values, lower, upper, probe) -> int | None:
+        column = self.relaxation.objective
+        return (
+            column
+            if lower[column] < upper[column] and random.random() < 0.5
+            else choose(self, values, lower, upper, probe)
+        )
+
+    monkeypatch.setattr(StatedTree, "choose", mostly_the_objective)
+    for model, tnf in (*linear_models(N_LINEAR), *knapsacks(N_KNAPSACKS)):
+        relaxed = bounded(tnf)
+        if relaxed.nodes.children and relaxed.bound is not None and relaxed.bound > relaxed._end(relaxed.goal):
+            assert relaxed.bound <= model.sense * model.optimum() and stated(relaxed, relaxed.bound) is not None
+            divided += any(path[-1][0] == tnf.objective for paths in relaxed.nodes.children.values() for path in paths)
+    assert divided > N_LINEAR / 20, divided
+
+
+def holes(sense: int, n: int, base: int) -> str:
+    """n + 1 pigeons in n holes, and the sum of what they pay."""
+    places = [[f"x{i}_{j}" for j in range(n)] for i in range(n + 1)]
+    every = [name for row in places for name in row]
+    lines = [f"var 0..1: {name};" for name in every]
+    lines.append(f"var {base}..{base + 999}: cost :: output_var;")
+    lines += [f"constraint int_lin_eq({[1] * n},[{','.join(row)}],1);" for row in places]
+    lines += [f"constraint int_lin_le({[1] * (n + 1)},[{','.join(column)}],1);" for column in zip(*places)]
+    costs = [i % 7 + 1 for i in range(len(every))]
+    lines.append(f"constraint int_lin_eq({[*costs, -1]},[{','.join(every)},cost],{-base});")
+    return "\n".join([*lines, f"solve {'minimize' if sense > 0 else 'maximize'} cost;\n"])
+
+
+@pytest.mark.parametrize("sense", (1, -1))
+@pytest.mark.parametrize("base", (0, -40))
+def test_where_the_rows_have_no_solution_the_bound_is_a_contradiction(sense, base):
+    relaxed = bounded(prepare(parse_text(holes(sense, 4, base)), Options(), Interrupt()).tnf)
+    assert relaxed.bound == relaxed.beyond > -relaxed._end(relaxed.goal ^ 1)
+    lines: list[str] = []
+    number, count = relaxed.state(Writer(relaxed.encoding, lines.append)).number, relaxed.encoding.count
+    model = StringIO()
+    write_model(relaxed.encoding, model)
+    ends = ["output NONE", f"conclusion BOUNDS INF : {number} INF", "end pseudo-Boolean proof"]
+    proof = [HEADER, f"f {count}", *"".join(lines).splitlines(), *ends]
+    assert check(model.getvalue().splitlines(), proof).lower is None
+
+
+def test_a_bound_that_comes_after_the_search_is_neither_taken_nor_published():
+    relaxed = bounded(linear_models(N_KNAPSACKS)[0][1])
+    proved = relaxed.proved
+    relaxed.close()
+    late = StatedBounder(relaxed, 1)
+    before = late.bound
+    late.publish(9999)
+    assert (relaxed.proved, late.bound) == (proved, before)
+
+
+def test_a_stop_ends_the_steps_of_a_bound():
+    stop = Interrupt()
+    stop.request()
+    relaxed = bounded(prepare(parse_text(holes(1, 4, 0)), Options(), Interrupt()).tnf)
+    with pytest.raises(Interrupted):
+        relaxed.state(Writer(relaxed.encoding, lambda text: None, interrupt=stop))
+
+
+@pytest.mark.parametrize("sense", (1, -1))
+@pytest.mark.parametrize("base", (-7, 4))
+def test_the_bound_of_an_objective_of_two_values_is_stated(sense, base):
+    """Which has no order literals: at most two of five neighbours in a circle, and the objective says if a third one is
+    missing."""
+    names = [f"x{i}" for i in range(5)]
+    lines = [f"var 0..1: {name};" for name in names]
+    lines.append(f"var {base}..{base + 1}: best :: output_var;")
+    lines += [f"constraint int_lin_le([1,1],[{names[i]},{names[i - 1]}],1);" for i in range(5)]
+    least = 3 + base if sense > 0 else 2 - base
+    lines.append(f"constraint int_lin_le([-1,-1,-1,-1,-1,{-sense}],[{','.join(names)},best],{-least});")
+    lines.append(f"solve {'minimize' if sense > 0 else 'maximize'} best;\n")
+    relaxed = bounded(prepare(parse_text("\n".join(lines)), Options(), Interrupt()).tnf)
+    best = base + (sense > 0)
+    assert relaxed.bound == sense * best and stated(relaxed, sense * best) is not None
 
 
 def test_rows_of_all_kinds_hold_in_every_solution():
@@ -283,3 +367,15 @@ def test_a_run_whose_optimum_only_the_relaxation_proves_has_a_proof(tmp_path):
     words = scale_of(str(tmp_path / "a.opb")).words(check_files(str(tmp_path / "a.opb"), str(proof)))
     cost = re.findall(r"cost = (\d+);", done.text)[-1]
     assert words == f"OPTIMAL_SOLUTION, objective {cost}" and len(proof.read_text().splitlines()) < 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sense", (1, -1))
+def test_a_run_without_a_solution_that_only_the_relaxation_refutes_has_a_proof(tmp_path, sense):
+    """A learner would have to look at all ways to put pigeons into holes."""
+    model, proof = write(tmp_path, holes(sense, 10, 0)), tmp_path / "a.pbp"
+    done = run(str(model), "-f", "-p", "1", "--relaxation", "on", "--proof", str(proof))
+    assert (done.code, done.markers, done.errors) == (0, ["=====UNSATISFIABLE====="], "")
+    verdict = check_files(str(tmp_path / "a.opb"), str(proof))
+    assert scale_of(str(tmp_path / "a.opb")).words(verdict) == "UNSATISFIABLE"
+    assert len(proof.read_text().splitlines()) < 100

@@ -7,7 +7,8 @@ step gives the clause that not all of these hold; the clauses of two children re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from turbo_fzn.proof.writer import Writer
 
 Path = tuple[tuple[int, int, int], ...]  # (column, lower, upper)
+NODE_TERMS = 40  # formula: a node without its path and multipliers takes as much memory as so many multipliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +34,13 @@ class Sum:
     """A sum of rows by their names, which all have one side, with multipliers (integers) / denominator."""
 
     names: list[int | Rounding]
-    multipliers: list[int]
+    multipliers: Sequence[int]
     denominator: int
 
     @staticmethod
     def of(certificate: Certificate, names: list[int | Rounding]) -> Sum:
         used = np.flatnonzero(certificate.multipliers).tolist()
-        multipliers = [abs(int(certificate.multipliers[row])) for row in used]
+        multipliers = array("q", np.abs(certificate.multipliers[used]).tolist())
         return Sum([names[row] for row in used], multipliers, certificate.denominator)
 
     def rounded(self, denominator: int) -> Sum:
@@ -61,13 +63,14 @@ class Nodes:
     def __init__(self) -> None:
         self.proofs: dict[Path, list[Sum]] = {}
         self.children: dict[Path, list[Path]] = {}
-        self.n_terms = 0
+        self.n_terms = 0  # by the memory that they take
 
     def prove(self, path: Path, one: Sum) -> None:
         self.proofs.setdefault(path, []).append(one)
         self.n_terms += len(one.names)
 
     def add(self, path: Path) -> None:
+        self.n_terms += NODE_TERMS + len(path)
         if path:
             self.children.setdefault(path[:-1], []).append(path)
 
@@ -93,12 +96,14 @@ class Division:
         self.clauses: dict[Path, _Clause] = {}
 
     def state(self) -> Inequality | None:
-        """Writes the bound as an inequality of the objective. Returns None where the nodes do not prove it."""
+        """Writes the bound as an inequality of the objective, or a contradiction where there is no solution. Returns
+        None where the nodes do not prove it."""
         root = self._clause_of_root()
         if root is None:
             return None
-        writer, encoding, variable = self.writer, self.encoding, self.goal >> 1
-        number = root.number if root.assumed else writer.rup([(self.goal, self.bound)], [str(root.number)])
+        if not root.assumed:
+            return Inequality(root.number, (), 1)
+        writer, encoding, variable, number = self.writer, self.encoding, self.goal >> 1, root.number
         if encoding.upper[variable] - encoding.lower[variable] > 1:
             low = encoding.lower[variable]
             weight = self.bound + low + encoding.most(variable) if self.goal & 1 else self.bound - low
@@ -123,6 +128,7 @@ class Division:
             children = self.relaxed.nodes.children.get(path, [])
             if len(children) != 2:
                 return None
+            children = [child for child in children if not self._is_worse(child)]
             missing = [child for child in children if child not in self.clauses]
             way += missing[:1]
             if not missing:
@@ -130,8 +136,15 @@ class Division:
                 way.pop()
         return self.clauses[()]
 
+    def _is_worse(self, path: Path) -> bool:
+        """Whether a node that divides the objective has no better one: the clause of its sibling is that of both."""
+        column, low, high = path[-1]
+        return column == self.goal >> 1 and (-high if self.goal & 1 else low) >= self.bound
+
     def _resolved(self, children: list[Path]) -> _Clause:
-        """The clause of a node, from those of its children."""
+        """The clause of a node, from those of its children that have one."""
+        if len(children) == 1:
+            return self.clauses.pop(children[0])
         below, above = (self.clauses.pop(child) for child in children)
         column, _, value = children[0][-1]
         for child, literal in ((below, (2 * column + 1, -value)), (above, (2 * column, value + 1))):

@@ -48,8 +48,13 @@ class Relaxed:
 
     @property
     def bound(self) -> int | None:
-        """The proved bound of sense * objective, None without one."""
-        return None if self.proved is None else min(self.proved, -self._end(self.goal ^ 1))
+        """The proved bound of sense * objective, None without one; `beyond` where there is no solution."""
+        return None if self.proved is None else min(self.proved, self.beyond)
+
+    @property
+    def beyond(self) -> int:
+        """The least bound that no value of the objective meets."""
+        return 1 - self._end(self.goal ^ 1)
 
     def close(self) -> None:
         """Ends the reading of rows: from now on, only the caller's thread uses the encoding. A bound that is proved

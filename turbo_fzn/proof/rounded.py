@@ -15,7 +15,7 @@ A 0-1 variable says which of these is the case, and a second one, that M >= 0; t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,7 +78,7 @@ class Rounder:
             self.writer.lasting.add(self.known[name])
         return self.known[name]
 
-    def total(self, names: list[int | Rounding], factors: list[int]) -> tuple[Entries, int]:
+    def total(self, names: list[int | Rounding], factors: Sequence[int]) -> tuple[Entries, int]:
         """The entries and the least value of a sum of rows."""
         entries: Entries = {}
         total = 0
@@ -88,7 +88,7 @@ class Rounder:
             total += factor * least
         return entries, total
 
-    def words(self, names: list[int | Rounding], factors: list[int]) -> list[str]:
+    def words(self, names: list[int | Rounding], factors: Sequence[int]) -> list[str]:
         """The words of a sum of rows."""
         words: list[str] = []
         for name, factor in zip(names, factors):

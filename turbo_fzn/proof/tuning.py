@@ -70,7 +70,7 @@ class Tuning(Table):
     )
     relaxed_terms: int = tunable(
         4_000_000,
-        "multipliers that the nodes of branch and bound keep",
+        "multipliers that the nodes of branch and bound keep, with paths and nodes by their memory",
         "a better bound of the relaxation against memory and the length of the proof",
         kept="some tens of megabytes",
     )

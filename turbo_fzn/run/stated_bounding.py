@@ -11,6 +11,7 @@ from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation
 from turbo_fzn.bounds.search.listener import Store
 from turbo_fzn.bounds.thread.boxes import Boxes
 from turbo_fzn.bounds.thread.relaxation_thread import Bounder
+from turbo_fzn.engine.contract import Engine, Found, Inequality
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.run.bounding import Bounding, EngineBoxes
 from turbo_fzn.run.judge import Judge
@@ -27,6 +28,12 @@ class StatedBounding(Bounding):
         of_rows = replace(judge.prepared, reconstruction=None, implications=np.empty((0, 2), np.int32))
         self.boxes = boxes = EngineBoxes(of_rows, judge.exports)
         self.beside = StatedBounder(self.relaxed, self.tnf.sense, boxes, share)
+
+    def hand_over(
+        self, engine: Engine, bound: int, new: list[Found], wishes: np.ndarray | None, rows: list[Inequality]
+    ) -> None:
+        """Passes what the relaxation has; of the bounds that leave no value, the least, which a log can state."""
+        super().hand_over(engine, min(bound, self.relaxed.beyond), new, wishes, rows)
 
 
 class StatedBounder(Bounder):
