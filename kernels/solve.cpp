@@ -35,9 +35,10 @@ void block_bytes(const Problem* problem, i64* sums) {
 // Runs a block that learns. False when there is no memory for that.
 static bool learn_block(Block& b) {
   char* memory = (char*)calloc(1, (size_t)b.problem->learn_bytes);  // it touches only the part that it needs
+  open_batch();
   bool done = memory && run_learner(b, memory);
+  close_batch(!done);
   if (done) report_block(b);
-  else abandon_log();
   free(memory);
   return done;
 }

@@ -6,7 +6,7 @@
 
 #define SAME(expression, value) \
   static_assert((expression) == (value), "host and kernels differ: python -m turbo_fzn.engine.abi.header --write")
-#define ABI_DIGEST "22e87888e89185c6"
+#define ABI_DIGEST "f85fd1e9e7ec6ef7"
 
 SAME(INFINITE_BOUND, 4611686018427387904); SAME(NO_INCUMBENT, 9223372036854775807); SAME(FREE_STRATEGY, 0);
 SAME(WARM_START, 1); SAME(FIRST_ANNOTATED, 2); SAME(SHARE_UNIT, 65536); SAME(N_EXTENTS, 2); SAME(N_SIZES, 4);
@@ -51,11 +51,13 @@ SAME(offsetof(LearnStatistics, backjumps), 32); SAME(offsetof(LearnStatistics, r
 SAME(offsetof(LearnStatistics, shortened), 48); SAME(offsetof(LearnStatistics, told), 56);
 SAME(offsetof(LearnStatistics, heard), 64); SAME(offsetof(LearnStatistics, explanations), 72);
 SAME(offsetof(LearnStatistics, premises), 80); SAME(offsetof(LearnStatistics, cores), 88);
-SAME(offsetof(LearnStatistics, explanation_errors), 96); SAME(sizeof(ProofLog), 48); SAME(offsetof(ProofLog, words), 0);
-SAME(offsetof(ProofLog, capacity), 8); SAME(offsetof(ProofLog, written), 16); SAME(offsetof(ProofLog, taken), 24);
-SAME(offsetof(ProofLog, clauses), 32); SAME(offsetof(ProofLog, stopped), 40); SAME(sizeof(ProofTrim), 184);
-SAME(offsetof(ProofTrim, first), 0); SAME(offsetof(ProofTrim, now), 8); SAME(offsetof(ProofTrim, places), 16);
-SAME(offsetof(ProofTrim, ends), 24); SAME(offsetof(ProofTrim, clauses), 32); SAME(offsetof(ProofTrim, needed), 40);
+SAME(offsetof(LearnStatistics, explanation_errors), 96); SAME(sizeof(ProofLog), 80); SAME(offsetof(ProofLog, words), 0);
+SAME(offsetof(ProofLog, roots), 8); SAME(offsetof(ProofLog, capacity), 16); SAME(offsetof(ProofLog, written), 24);
+SAME(offsetof(ProofLog, taken), 32); SAME(offsetof(ProofLog, writer), 40); SAME(offsetof(ProofLog, clauses), 48);
+SAME(offsetof(ProofLog, n_roots), 56); SAME(offsetof(ProofLog, best), 64); SAME(offsetof(ProofLog, learners), 72);
+SAME(offsetof(ProofLog, stopped), 76); SAME(sizeof(ProofTrim), 184); SAME(offsetof(ProofTrim, first), 0);
+SAME(offsetof(ProofTrim, now), 8); SAME(offsetof(ProofTrim, places), 16); SAME(offsetof(ProofTrim, ends), 24);
+SAME(offsetof(ProofTrim, clauses), 32); SAME(offsetof(ProofTrim, needed), 40);
 SAME(offsetof(ProofTrim, last_roots), 48); SAME(offsetof(ProofTrim, root_bounds), 56);
 SAME(offsetof(ProofTrim, root_events), 64); SAME(offsetof(ProofTrim, root_before), 72);
 SAME(offsetof(ProofTrim, given), 80); SAME(offsetof(ProofTrim, given_starts), 88);

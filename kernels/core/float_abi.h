@@ -5,7 +5,7 @@
 #include "abi.h"
 
 #undef ABI_DIGEST
-#define ABI_DIGEST "8944079d7acbbea6"
+#define ABI_DIGEST "e2b3fcb41395199f"
 
 constexpr i32 FIRST_FLOAT_OPERATOR = 16;
 constexpr i32 FLOAT_WIDTH = 0;  // of float_words: the bits of a double, how wide an interval may stay

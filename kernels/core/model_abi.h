@@ -5,13 +5,18 @@
 
 #include "port.h"
 
-// The ring of these records, from the block that learns to the host, which empties it.
+// The ring of these records, from the blocks that learn to the host, which empties it.
 struct ProofLog {
   i64* words;
+  i64* roots;    // by side, the best bound of level 0 in the log
   i64 capacity;  // a power of two
   i64 written, taken;
+  i64 writer;    // 1 while a learner appends
   i64 clauses;   // the number of clauses that have been named
-  i32 stopped;   // nothing more is wanted; set by the host, or where the learner gives up
+  i64 n_roots;   // the number of bounds of level 0 in the log
+  i64 best;      // the least sense * objective of its solutions
+  i32 learners;  // those that have not given up
+  i32 stopped;   // nothing more is wanted; set by the host, or where the last learner gives up
 };
 
 // What the host knows of a log that is trimmed, by event, side, name of a clause, or bound of level 0.

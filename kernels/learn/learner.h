@@ -125,33 +125,29 @@ DEVICE bool read_incumbent(Learner& l) {
 }
 
 #ifdef PROOF
-// Logs the solution in guidance(l).best, if it is better than the last one in the log, and requires better ones from
-// now on.
-static void log_best(Learner& l) {
+// Logs the solution in guidance(l).best, if it is better than those in the log.
+static void log_best(const Learner& l) {
   const Problem* p = problem(l);
-  if (p->sense != 0) {
-    i64 value = (i64)p->sense * guidance(l).best[p->objective];
-    if (value >= restarts(l).cut) return;
-    restarts(l).cut = value;
-  }
-  log_solution(l, guidance(l).best);
+  i64 value = p->sense ? (i64)p->sense * guidance(l).best[p->objective] : 0;
+  if (p->sense == 0 || value < logged_best()) log_solution(l, guidance(l).best, value);
 }
 #else
-DEVICE void log_best(Learner&) {}
+DEVICE void log_best(const Learner&) {}
 #endif
 
-// The value of sense * objective that solutions have to beat: the incumbent's. Where a learner logs, that of the last
-// solution in its log, to which the incumbent of others is added first.
+// The value of sense * objective that solutions have to beat: the incumbent's. Where learners log, that of the last
+// solution in the log, to which the incumbent of others is added first, unless its finder has not published it yet.
 DEVICE i64 value_to_beat(Learner& l) {
 #ifdef PROOF
   if (read_incumbent(l)) log_best(l);
-  return restarts(l).cut;
+  return maximum(logged_best(), global_load(&problem(l)->common->best));
 #else
   return global_load(&problem(l)->common->best);
 #endif
 }
 
-// The bound that others have proved; where a learner logs, that of the host, which a proof can state.
+// The bound that others have proved; where learners log, that of the host, which a proof can state: those of learners
+// are heard as units.
 DEVICE i64 told_bound(const Problem* p) {
   return IS_LOGGED ? global_load(&p->common->host_bound) : proved_bound(p->common);
 }
@@ -193,7 +189,7 @@ DEVICE void tend_root(Learner& l) {
     if (n_units < 0) trail(l).exhausted = true;
     for (i32 i = 0; i < n_units; ++i) set_root(l, units[i].side, units[i].k);
   }
-  if (!IS_LOGGED && !trail(l).exhausted) hear_others(l);
+  if (!trail(l).exhausted) hear_others(l);
   if (!trail(l).exhausted) tighten_objective(l);
   if (!IS_LOGGED && !trail(l).exhausted) hear_rows(l);
   tell_use(l);
@@ -220,7 +216,7 @@ DEVICE bool learn_from_conflict(Learner& l) {
   check_learned(l);
 #endif
   const Learned& s = learned(l);
-  log_learned(l, s.literals, s.size);
+  log_clause(l);
   count_clause(l, from - back);
   note_lbd(l);
   note_conflict(l);

@@ -86,6 +86,13 @@ DEVICE bool list_entries(Trimming& t, i64 size) {
   return true;
 }
 
+// The place of a literal that holds at level 0, or -1: another learner has proved it, and this one had not heard of it.
+DEVICE i64 find_true(const Trimming& t, const i64* literals, i64 size) {
+  for (i64 i = 0; i < size; i += 2)
+    if (t.host->now[literals[i]] >= literals[i + 1]) return i;
+  return -1;
+}
+
 // Makes the literals false.
 DEVICE void suppose(Trimming& t, const i64* literals, i64 size) {
   for (i64 i = 0; i < size; i += 2) {
@@ -202,6 +209,8 @@ static i64 explain_clause(Trimming& t) {
   const i64* literals = t.record.at + size + RECORD_HEAD + 1;
   i64 n_numbers = t.record.size - size - RECORD_HEAD - 1;
   if (!are_literals(t, literals, n_numbers)) return TRIM_DAMAGED;
+  i64 known = find_true(t, literals, n_numbers);
+  if (known >= 0) return fault_of(t, need_root(t, literals[known], literals[known + 1]));
   t.fired.size = t.bounds.size = t.changed.size = 0;
   i64 most = t.record.size;  // bounds at most: half as many literals, and a sixth as many explanations
   bool room = make_room(t.fired, most) && make_room(t.bounds, BOUND_NUMBERS * most);

@@ -39,10 +39,10 @@ DEVICE i64 proved_bound(const Common* common) {
   return own > told ? own : told;
 }
 
-// Lane 0: raises the proved lower bound of sense * objective, and notes the method that has proved it. While a learner
-// logs, only that learner does.
+// Lane 0: raises the proved lower bound of sense * objective, and notes the method that has proved it. While
+// learners log, only these do.
 DEVICE void raise_bound(const Block& b, i64 bound) {
-  if (is_logging() && !is_learner(b.problem, b.index)) return;
+  if (lacks_derivations()) return;
   Common* common = b.problem->common;
   if (global_max(&common->bound, bound) < bound) global_store(&common->proved_by, task(b).method);
 }

@@ -125,7 +125,8 @@ def try_tasks(random: Random) -> tuple[Verdict, str]:
 def judge_log(random: Random, tnf: TNF, best: int | None) -> Verdict:
     """The verdict on the proof that a learner logs for a model with this optimum, in a random way."""
     relax = (lambda relaxed: None) if random.random() < RELAXED else None
-    one = prove(tnf, random.choice(ROLES), random.randrange(9), blocks=random.choice((1, 1, 2, 3)), relax=relax)
+    roles = " ".join(random.choices(ROLES, k=random.choice((1, 1, 2, 3))))
+    one = prove(tnf, roles, random.randrange(9), blocks=random.choice((1, 1, 2, 4)), relax=relax)
     with tempfile.TemporaryDirectory(prefix="turbo-proof-") as folder:
         formula, proof = Path(folder, "a.opb"), Path(folder, "a.pbp")
         formula.write_text(one.model)

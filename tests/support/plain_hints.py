@@ -192,7 +192,12 @@ class PlainHints:
         trimmer, event = self.trimmer, self.host.event
         first = trimmer.ends[event - 1] if event else 0
         words = trimmer.learned.words(first, trimmer.places[event])
-        self.conflict.suppose(log.literals(trimmer.event(event)[log.HEAD + 1 :]), words)
+        literals = log.literals(trimmer.event(event)[log.HEAD + 1 :])
+        known = next((one for one in literals if self.now[one[0]] >= one[1]), None)
+        if known is not None:  # another learner has proved it
+            self.need_root(*known)
+            return
+        self.conflict.suppose(literals, words)
         if self.conflict.final is None:
             raise NotJustified(f"the explanations do not give the clause of event {event}")
         self.conflict.tell(self.told)

@@ -115,14 +115,18 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
 
 
 def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0, learn_bytes: int = 2**24) -> CpuEngine:
-    """An engine whose last block learns, and logs that; the others look for solutions."""
+    """An engine whose last blocks learn, one for each role (words), and log that; half of them have fused rows. Other
+    blocks look for solutions."""
+    roles = tuple(role.split())
+    blocks = max(blocks, len(roles))
     settings = Settings(
         blocks=blocks,
         lns_percent=100 * (blocks > 1),
         methods=frozenset(METHODS) - {"tree"} if blocks > 1 else frozenset(METHODS),
         proof=2**40,
-        roles=(role,),
-        decides=(("all", "truths"),),
+        roles=roles,
+        decides=(("all", "truths"),) * len(roles),
+        fuses=tuple(place % 2 == 0 for place in range(len(roles))),
         learn_bytes=learn_bytes,
         seed=seed,
     )
@@ -138,11 +142,12 @@ def prove(
     blocks: int = 1,
     tell: Callable[[CpuEngine], Found | None] = lambda engine: None,
     relax: Callable[[Relaxed], None] | None = None,
+    learn_bytes: int = 2**24,
 ) -> Proved:
-    """Has a learner solve the model, with other blocks that search neighbourhoods, damages its log, and writes its
+    """Has learners solve the model, with other blocks that search neighbourhoods, damages their log, and writes its
     proof. `tell` tells the engine something before it starts, and returns the solution that it has told. With `relax`
     it begins with the relaxation's bound; then `relax` may damage that."""
-    engine = logged_engine(tnf, role, blocks, seed)
+    engine = logged_engine(tnf, role, blocks, seed, learn_bytes)
     encoding, last = Encoding(tnf), tell(engine)
     relaxed = _relaxed(engine, encoding, relax)
     engine.start()

@@ -72,11 +72,11 @@ _choosing = threading.Lock()  # held to change it
 
 
 def _first_log(layout: Layout, compiled: ctypes.CDLL) -> Log:
-    """The log of the learner; the kernels have a place for one. Raises UsageError if another engine of this process
+    """The log of the learners; the kernels have a place for one. Raises UsageError if another engine of this process
     writes one."""
     from turbo_fzn.engine.logged import Log
 
-    log = Log(layout.tnf, layout.settings.proof, layout.bits)
+    log = Log(layout.tnf, layout.settings.proof, layout.bits, len(layout.settings.roles))
     with _choosing:
         if _logs:
             raise UsageError("--proof: another run in this process has not ended; one at a time can write a proof")
@@ -173,7 +173,7 @@ class CpuEngine:
             "inbox": line_aligned(layout.parcels * layout.parcel_bytes),
         }
         if n_learners > 1:
-            memory["exchange"] = learners.first_exchange(settings.blocks, layout.bits)
+            memory["exchange"] = learners.first_exchange(settings.blocks, layout.bits, settings.proof > 0)
         if layout.settings.posts and layout.settings.roles:
             memory["posted"] = first_postbox()
         if not n_learners:

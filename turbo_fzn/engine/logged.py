@@ -1,4 +1,4 @@
-"""The log of a learner (kernels/learn/state/log.h), taken out of its ring into a file while it works."""
+"""The log of learners (kernels/learn/state/log.h), taken out of its ring into a file while it works."""
 
 from __future__ import annotations
 
@@ -11,22 +11,27 @@ from collections.abc import Callable
 
 import numpy as np
 
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.engine.abi.log_records import ProofLog
 from turbo_fzn.engine.tuning import TUNING
 from turbo_fzn.tnf.language import TNF
 
 WORD = 8  # format: bytes
+HEAD = 3  # format: the words of a learned clause before its literals
 
 
 class Log:
     """The ring, and the file that it is emptied into. The file has no name, and is removed with the process."""
 
-    def __init__(self, tnf: TNF, limit: int, bits: int = 32):
-        """`tnf`: the learner's model. `limit`: the bytes of the file after which nothing more is logged. `bits`: the
-        width of the learner's stores, whose kernels will look through the log."""
+    def __init__(self, tnf: TNF, limit: int, bits: int = 32, learners: int = 1):
+        """`tnf`: the learners' model. `limit`: the bytes of the file after which nothing more is logged. `bits`: the
+        width of the learners' stores, whose kernels will look through the log."""
         self.tnf = tnf
-        self.ring = np.zeros(max(TUNING.log_words, 1 << (tnf.n_vars + 2).bit_length()), np.int64)
-        self.shared = ProofLog(self.ring.ctypes.data, len(self.ring))
+        largest = 4 * tnf.n_vars + HEAD  # a clause of all sides
+        self.ring = np.zeros(max(TUNING.log_words, 1 << largest.bit_length()), np.int64)
+        self.roots = np.full(2 * tnf.n_vars, np.iinfo(np.int64).min)
+        rings = self.ring.ctypes.data, self.roots.ctypes.data, len(self.ring)
+        self.shared = ProofLog(*rings, best=NO_INCUMBENT, learners=learners)
         self.file = tempfile.TemporaryFile(prefix="turbo_fzn-proof-")
         self.limit, self.n_bytes, self.bits = limit, 0, bits
         self.over = False  # the limit was reached
@@ -68,7 +73,7 @@ class Log:
         return True
 
     def finish(self) -> None:
-        """Waits until all records are moved; the learner has ended. `failure` is set if some of them are missing."""
+        """Waits until all records are moved; the learners have ended. `failure` is set if some of them are missing."""
         self.closing.set()
         self.thread.join()
         try:
@@ -78,7 +83,7 @@ class Log:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the learner has given up, so that the log has no end."""
+        """Whether all learners have given up, so that the log has no end."""
         return bool(self.shared.stopped) and not self.over and self.failure is None
 
     def read(self, first: int, last: int) -> bytes:

@@ -230,7 +230,7 @@ OPTIONS = (
              "written after the answer."),
     Row(("--proof",), "proof", "text",
         "write a proof that a checker can verify to this file (default: none)", "string",
-        more="One thread logs, others find solutions: docs/design/proofs.md."),
+        more="Learners log, others find solutions: docs/design/proofs.md."),
     Row(("--proof-limit",), "proof_limit", "int",
         "size limit of the proof log, in MiB (default: none)",
         "int:1:1000000"),

@@ -80,7 +80,7 @@ class Proof:
         except OSError as error:
             return f"its file cannot be written: {error.strerror or error}"
         if conclusion == "NONE" and learned.is_abandoned:
-            return "the learner whose conclusions are logged had too little memory"
+            return "the learners whose conclusions are logged had too little memory"
         if conclusion == "NONE":
             self.say("the search has not ended, so the proof has no conclusion")
         log.info("proof: %.2f s, %s, log of %.1f MB", time.monotonic() - start, conclusion, learned.n_bytes / 1e6)

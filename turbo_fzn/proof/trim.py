@@ -1,4 +1,4 @@
-"""The part of a learner's log that its conclusion needs, from the end to the beginning.
+"""The part of the learners' log that its conclusion needs, from the end to the beginning.
 
 A learned clause follows by unit propagation from the explanations that the analysis of the conflict has used: with its
 literals false, each implies its bound, in the order of the trail, until two bounds contradict each other. From there
@@ -117,7 +117,7 @@ class Trimmer:
         return self.value(self.event(self.solutions[-1])[log.HEAD :])
 
     def _is_news(self, answer: list[int]) -> bool:
-        """Whether this solution is better than those of the log."""
+        """Whether this solution is better than those before it."""
         return not self.solutions or self.value(answer) < self.best()
 
     def _note(self, words: list[int], number: int) -> bool:
@@ -128,7 +128,7 @@ class Trimmer:
             return size == log.UNIT and self._note_root(words[-2], words[-1], number)
         if kind == log.ROOT:
             return self._note_root(words[2], words[3], number)
-        if kind == log.SOLUTION:
+        if kind == log.SOLUTION and self._is_news(words[log.HEAD :]):
             self.solutions.append(number)
         return kind == log.REFUTED
 
@@ -237,7 +237,7 @@ class Trimmer:
         if place < 0 or side != self.goal ^ 1:
             raise NotJustified(f"side {side} is {k} at level 0 for no reason")
         solution = self.solutions[place]
-        if k != 1 - tnf.sense * self.event(solution)[log.HEAD + tnf.objective]:
+        if k > 1 - self.value(self.event(solution)[log.HEAD :]):
             raise NotJustified("the objective is cut by no solution")
         self.hints.need_event(solution)
 

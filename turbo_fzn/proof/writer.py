@@ -184,7 +184,7 @@ class Writer:
         if kind == log.SOLUTION:
             found = self.solution(words)
         elif kind == log.ROOT and words[2] == log.DECISION:
-            found = self.cut(words[0], words[1], used)
+            found = self.cut(words[0], words[1], used, trimmer)
         else:
             clause = {log.LEARNED: words[1:], log.ROOT: words[:2], log.REFUTED: []}[kind]
             known = self.known
@@ -209,12 +209,13 @@ class Writer:
             if number in self.definitions and number not in self.encoding.definitions:
                 yield self.encoding.spell(2 * number + (values[variable] - self.encoding.lower[variable] < offset))
 
-    def cut(self, side: int, k: int, used: list[int]) -> int:
+    def cut(self, side: int, k: int, used: list[int], trimmer: Trimmer) -> int:
         """The objective's bound, from the constraint of an improving solution, or else from the relaxation."""
         against = side ^ 1, 1 - k
         if used:
             improving = int(self.known[used[0] & ~LAST])
-            inequality = Inequality(improving, ((side >> 1, -1 if side & 1 else 1),), k)
+            least = 1 - trimmer.value(trimmer.event(used[0] >> SHIFT)[log.HEAD :])  # k, or more than that
+            inequality = Inequality(improving, ((side >> 1, -1 if side & 1 else 1),), least)
         else:
             inequality = self.relaxed_bound()
         assumed = (against,) if self.literal(against) else ()  # otherwise no value is left

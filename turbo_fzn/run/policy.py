@@ -210,9 +210,9 @@ def _learners_alone(case: _Case, way: _Way) -> Decision:
 
 
 def _logged(case: _Case) -> Decision:
-    """The decision for a search whose conclusions are logged: one learning thread of the CPU: the first role that
-    --learn names, or else a follower of the annotation, or a soloist. All other threads only look for solutions. The
-    relaxation is that of the proof's model. Raises UsageError if no thread can learn."""
+    """The decision for a search whose conclusions are logged: the learners of the CPU that a search without a log has,
+    or else a follower of the annotation, or a soloist. All other threads only look for solutions. The relaxation is
+    that of the proof's model. Raises UsageError if no thread can learn."""
     options = case.options
     if case.machine.is_rank or options.cp_profiler or options.variant:
         raise UsageError("--proof: not with several ranks, --variant or --cp-profiler")
@@ -221,15 +221,17 @@ def _logged(case: _Case) -> Decision:
     if not case.learns:
         raise UsageError("--proof: no thread can learn from conflicts here: they need finite bounds and no real "
                          "variables, one solution must be enough, and --learn must not be off")  # fmt: skip
-    follows = case.tnf.annotated and not options.free_search
-    own = named_learners(options)[:1] or (Learner("follower" if follows else "soloist"),)
     way = _way(case, options.blocks or options.threads)
+    follows = case.tnf.annotated and not options.free_search
+    own = choose_learners(case.tnf, options, way.threads, way.free)
+    own = with_rows_by_turns(own or (Learner("follower" if follows else "soloist"),))
     relaxation = _relaxation(case, (CPU,), way, 0)
-    decision = _alike(case, CPU, 1, own, relaxation, "one learner, whose conclusions are logged")
+    reason = f"{'one learner' if len(own) == 1 else f'{len(own)} learners'}, whose conclusions are logged"
+    decision = _alike(case, CPU, len(own), own, relaxation, reason)
     if way.threads == 1 or options.lns == "off":
         return decision
-    methods = decision.methods - {"tree"}
-    reason = f"{decision.reason}; the others look for solutions"
+    methods = decision.methods - {"tree"}  # also for a learner that lacks memory: others may have a proof
+    reason = f"{decision.reason}; the others look for solutions" if way.threads > len(own) else decision.reason
     return replace(decision, threads=way.threads, methods=methods, cpu_lns_percent=100, repeatable=False, reason=reason)
 
 

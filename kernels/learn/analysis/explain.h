@@ -139,11 +139,11 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
     why.clause = 0;
     why.count = why.own.count;
     ASSERT(were_true(l, why, t));
-    log_by_row(l, reason >> 1, a, t, why.own.literals, why.count);
+    log_by_row(reason >> 1, a, t, why.own.literals, why.count);
     return;
   }
 #ifdef PROOF
-  log_by_clause(l, clause_at(l, reason >> 1)->name, a, t);
+  log_by_clause(clause_at(l, reason >> 1)->name, a, t);
 #endif
   Clause* clause = clause_at(l, reason >> 1);
   if (!resolvent(l).is_tried) clause->used = 1;

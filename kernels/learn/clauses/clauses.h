@@ -49,6 +49,7 @@ PART(Clauses, clauses);
 struct Learned {
   Literal* literals;
   i32 size, lbd;
+  NAMED_CLAUSE
 };
 
 PART(Learned, learned);
@@ -74,8 +75,12 @@ DEVICE Clause* clause_at(const Learner& l, i32 clause) {
   return (Clause*)(clauses(l).store + (i64)clause * CLAUSE_UNIT);
 }
 #ifdef PROOF
-// A clause that is stored was just learned, or is number `count - 1` of the model's.
-static void name_clause(Clause* clause, i32 count) { clause->name = clause->lbd == STATED ? -count : last_name(); }
+static void log_clause(Learner& l) { learned(l).name = log_learned(l, learned(l).literals, learned(l).size); }
+
+// A clause that is stored is that in learned(l), or number `count - 1` of the model's.
+static void name_clause(const Learner& l, Clause* clause, i32 count) {
+  clause->name = clause->lbd == STATED ? -count : learned(l).name;
+}
 static void keep_name(Clause* to, const Clause& from) { to->name = from.name; }
 
 // The reason in the log: that of a row, of the clause of this name, or DECISION.
@@ -91,15 +96,19 @@ static void log_entries(const Learner& l) {
   }
 }
 
-static void log_stripped(const Learner& l, const Clause& clause, const Literal* literals, i32 size) {
+// Level 0: logs what is left of a clause, if that is a bound or a contradiction.
+template <typename Named>
+static void log_stripped(const Learner& l, const Named& clause, const Literal* literals, i32 size) {
   if (size == 0) log_refuted(l, 2 * clause.name);
   if (size == 1) log_root(l, literals[0], 2 * clause.name);
 }
 #else
-DEVICE void name_clause(Clause*, i32) {}
+DEVICE void log_clause(Learner&) {}
+DEVICE void name_clause(const Learner&, Clause*, i32) {}
 DEVICE void keep_name(Clause*, const Clause&) {}
 DEVICE void log_entries(const Learner&) {}
-DEVICE void log_stripped(const Learner&, const Clause&, const Literal*, i32) {}
+template <typename Named>
+DEVICE void log_stripped(const Learner&, const Named&, const Literal*, i32) {}
 #endif
 
 DEVICE Literal* literals_of(Clause* clause) { return (Literal*)(clause + 1); }
@@ -126,7 +135,7 @@ DEVICE i32 store_clause(Learner& l, const Literal* literals, i32 size, i32 lbd) 
   ++s.count;
   Clause header = {size, lbd, 0, 1, 0};
   *clause_at(l, clause) = header;
-  name_clause(clause_at(l, clause), s.count);
+  name_clause(l, clause_at(l, clause), s.count);
   for (i32 i = 0; i < size; ++i) literals_of(clause_at(l, clause))[i] = literals[i];
   return clause;
 }
@@ -239,6 +248,7 @@ DEVICE i32 strip_literals(const Learner& l, const Literal* from, i32 size, Liter
 DEVICE void add_clause(Learner& l) {
   Learned& s = learned(l);
   i32 size = strip_literals(l, s.literals, s.size, s.literals);
+  log_stripped(l, s, s.literals, size);
   if (size == 0) trail(l).exhausted = true;
   if (size == 1) set_root(l, s.literals[0].side, s.literals[0].k);
   if (size < 2) return;

@@ -29,6 +29,7 @@ struct ExchangeSlot {
   i64 sequence;
   i32 size, lbd;
   Literal literals[EXCHANGE_LITERALS];
+  NAMED_CLAUSE
 };
 
 struct alignas(64) ExchangeRing {
@@ -48,7 +49,7 @@ DEVICE i64 exchange_bytes(const Problem* p) { return p->n_blocks * (i64)sizeof(i
 DEVICE void take_memory(Exchange& s, const Problem* p, Room& room) { s.heard = take<i64>(room, p->n_blocks); }
 
 // The sizes that the host allocates (Layout.first_exchange).
-static_assert(sizeof(ExchangeSlot) == 16 + EXCHANGE_LITERALS * 2 * sizeof(bound_t), "a slot of another size");
+static_assert(sizeof(ExchangeSlot) == 16 + EXCHANGE_LITERALS * 2 * sizeof(bound_t) + 8 * IS_LOGGED, "a slot's size");
 static_assert(sizeof(ExchangeRing) == (8 + EXCHANGE_SLOTS * sizeof(ExchangeSlot) + 63) / 64 * 64, "and a ring");
 
 DEVICE ExchangeRing* ring_of(const Problem* p, i32 block) { return (ExchangeRing*)p->exchange + block; }
@@ -89,6 +90,9 @@ DEVICE void tell_clause(Learner& l) {
   const Learned& clause = learned(l);
   global_store(&slot->size, clause.size);
   global_store(&slot->lbd, clause.lbd);
+#ifdef PROOF
+  global_store(&slot->name, clause.name);
+#endif
   for (i32 i = 0; i < clause.size; ++i) {
     global_store(&slot->literals[i].k, clause.literals[i].k);
     global_store(&slot->literals[i].side, clause.literals[i].side);
@@ -113,6 +117,9 @@ DEVICE bool read_clause(Learner& l, const ExchangeRing* ring, i64 number) {
   Learned& clause = learned(l);
   i32 size = global_load(&slot->size);
   clause.lbd = global_load(&slot->lbd);
+#ifdef PROOF
+  clause.name = global_load(&slot->name);
+#endif
   clause.size = 0;
   for (i32 i = 0; i < size && i < EXCHANGE_LITERALS; ++i) {
     const Literal* told = &slot->literals[i];
@@ -141,12 +148,31 @@ DEVICE void adopt_clause(Learner& l) {
   add_clause(l);
 }
 
+// The units that a learner may adopt: where learners log, those of the log, as the host's have no derivation.
+DEVICE i64 unit_of(const Learner& l, i32 side) {
+#ifdef PROOF
+  (void)l;
+  return logged_root(side);
+#else
+  return global_load(&unit_words(problem(l))[side]);
+#endif
+}
+
+DEVICE i64 units_version(const Learner& l) {
+#ifdef PROOF
+  (void)l;
+  return logged_roots();
+#else
+  return global_load(&problem(l)->units->version);
+#endif
+}
+
 DEVICE void adopt_units(Learner& l) {
-  i64 version = global_load(&problem(l)->units->version);
+  i64 version = units_version(l);
   if (version == exchange(l).units_seen) return;
   exchange(l).units_seen = version;
   for (i32 side = 0; side < n_model_sides(problem(l)); ++side) {
-    bound_t k = global_load(&unit_words(problem(l))[side]);
+    i64 k = unit_of(l, side);
     if (k > sides(l).now[side] && !is_link(problem(l), var_of(side))) set_root(l, side, k);
   }
 }

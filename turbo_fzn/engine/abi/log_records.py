@@ -21,14 +21,19 @@ class LogKind(IntEnum):
 
 @record()
 class ProofLog(ctypes.Structure):
-    """The ring of these records, from the block that learns to the host, which empties it."""
+    """The ring of these records, from the blocks that learn to the host, which empties it."""
 
     words: Annotated[pointer, "i64"]
+    roots: Annotated[pointer, "i64"]  # by side, the best bound of level 0 in the log
     capacity: i64  # a power of two
     written: i64
     taken: i64
+    writer: i64  # 1 while a learner appends
     clauses: i64  # the number of clauses that have been named
-    stopped: i32  # nothing more is wanted; set by the host, or where the learner gives up
+    n_roots: i64  # the number of bounds of level 0 in the log
+    best: i64  # the least sense * objective of its solutions
+    learners: i32  # those that have not given up
+    stopped: i32  # nothing more is wanted; set by the host, or where the last learner gives up
 
 
 class HintKind(IntEnum):

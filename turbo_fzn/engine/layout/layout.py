@@ -82,7 +82,7 @@ class Settings:
     sort: str | None = None  # the order of the rows (order.ORDERS)
     model: str | None = None  # "shared": rows in shared memory; GPU only
     profile: bool = False
-    proof: int = 0  # the bytes of the log that the only learner writes, at most; CPU only
+    proof: int = 0  # the bytes of the log that the learners write, at most; CPU only
     trace: bool = False  # records the search tree; one block of a CPU only
     mailbox_entries: int | None = None  # changes that fit a message; hybrid engine only
 

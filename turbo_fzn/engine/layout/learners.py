@@ -49,7 +49,8 @@ def watches(tnf: TNF) -> dict[str, np.ndarray]:
     return dict(zip(("watches", "watchers"), watch_lists(tnf)))
 
 
-def first_exchange(blocks: int, bits: int) -> np.ndarray:
-    """The memory of the exchange between learners (uint8): a ring for each block, whose size the kernels assert."""
-    slot = 16 + EXCHANGE_LITERALS * 2 * bits // 8
+def first_exchange(blocks: int, bits: int, logs: bool) -> np.ndarray:
+    """The memory of the exchange between learners (uint8): a ring for each block, whose size the kernels assert. With
+    learners that log, clauses have names."""
+    slot = 16 + EXCHANGE_LITERALS * 2 * bits // 8 + 8 * logs
     return line_aligned(blocks * align(8 + EXCHANGE_SLOTS * slot, CACHE_LINE))
