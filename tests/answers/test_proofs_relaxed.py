@@ -27,6 +27,7 @@ from turbo_fzn.proof.encoding import Encoding, Inequality
 from turbo_fzn.proof.hints import NotJustified
 from turbo_fzn.proof.recorded import StatedTree
 from turbo_fzn.proof.relaxed import Relaxed
+from turbo_fzn.proof.steps import Steps
 from turbo_fzn.proof.writer import HEADER, Writer, write_model
 from turbo_fzn.read.flatzinc import parse_text
 from turbo_fzn.run.prepare import prepare
@@ -269,7 +270,7 @@ def count_uses(uses: list[int], relaxed: Relaxed) -> None:
     """Has the relaxation add the bounds that it states."""
     state = relaxed.state
 
-    def counted(writer: Writer) -> Inequality:
+    def counted(writer: Steps) -> Inequality:
         stated = state(writer)
         uses.append(stated.least)
         return stated

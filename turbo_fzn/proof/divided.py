@@ -22,8 +22,6 @@ from turbo_fzn.proof.tuning import TUNING
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.prove.certificate import Certificate
-    from turbo_fzn.proof.relaxed import Relaxed
-    from turbo_fzn.proof.writer import Writer
 
 Path = tuple[tuple[int, int, int], ...]  # (column, lower, upper)
 NODE_TERMS = 40  # formula: a node without its path and multipliers takes as much memory as so many multipliers
@@ -89,10 +87,9 @@ class _Clause(NamedTuple):
 class Division:
     """Writes what the nodes prove: that the objective's side `goal` is at least `bound`."""
 
-    def __init__(self, relaxed: Relaxed, writer: Writer, bound: int):
-        self.relaxed, self.writer, self.encoding = relaxed, writer, relaxed.encoding
-        self.rounder = Rounder(relaxed, writer)
-        self.bound, self.goal = bound, relaxed.goal
+    def __init__(self, nodes: Nodes, rounder: Rounder, goal: int, bound: int):
+        self.nodes, self.rounder, self.goal, self.bound = nodes, rounder, goal, bound
+        self.writer, self.encoding = rounder.writer, rounder.encoding
         self.clauses: dict[Path, _Clause] = {}
 
     def state(self) -> Inequality | None:
@@ -125,7 +122,7 @@ class Division:
                 way.pop()
                 continue
             inner.add(path)
-            children = self.relaxed.nodes.children.get(path, [])
+            children = self.nodes.children.get(path, [])
             if len(children) != 2:
                 return None
             children = [child for child in children if not self._is_worse(child)]
@@ -159,7 +156,7 @@ class Division:
     def _leaf(self, path: Path) -> _Clause | None:
         """The clause of a node whose own proof suffices."""
         within = self._within(path)
-        for one in self.relaxed.nodes.proofs.get(path, []):
+        for one in self.nodes.proofs.get(path, []):
             for form in one.forms():
                 entries, least = self.rounder.total(form.names, form.multipliers)
                 terms = tuple((v, a) for v, a in entries.items() if a)

@@ -19,12 +19,12 @@ from turbo_fzn.bounds.lp.relaxation import LinearRows, Relaxation, RelaxationBui
 from turbo_fzn.proof.divided import Division, Nodes, Path, Sum
 from turbo_fzn.proof.encoding import TRUE, Assumed, Encoding, Inequality, Split
 from turbo_fzn.proof.hints import NotJustified
-from turbo_fzn.proof.rounded import Rounding, said
+from turbo_fzn.proof.rounded import Rounder, Rounding, said
+from turbo_fzn.proof.steps import Steps
 from turbo_fzn.proof.tuning import TUNING
 
 if TYPE_CHECKING:
     from turbo_fzn.bounds.prove.certificate import Certificate
-    from turbo_fzn.proof.writer import Writer
 
 
 class Relaxed:
@@ -130,10 +130,11 @@ class Relaxed:
                 self.proved = bound
             return not self.is_closed
 
-    def state(self, writer: Writer) -> Inequality:
+    def state(self, writer: Steps) -> Inequality:
         """Writes the steps of the bound. Returns what they prove."""
         assert self.bound is not None, "trim.py has seen it"
-        stated = Division(self, writer, self.bound).state()
+        rounder = Rounder(self.builder.rows, self.numbers, writer)
+        stated = Division(self.nodes, rounder, self.goal, self.bound).state()
         if stated is None:
             raise NotJustified("the relaxation's nodes do not prove its bound")
         return stated

@@ -18,13 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from turbo_fzn.proof.derived import add_bound
-
-if TYPE_CHECKING:
-    from turbo_fzn.proof.relaxed import Relaxed
-    from turbo_fzn.proof.writer import Writer
+from turbo_fzn.proof.steps import Steps
 
 Entries = dict[int, int]
 
@@ -61,18 +58,19 @@ _Items = list[tuple[int, _Item]]  # with their factors
 class Rounder:
     """Writes the cuts of a relaxation to a proof, each where it is first used."""
 
-    def __init__(self, relaxed: Relaxed, writer: Writer):
-        self.relaxed, self.writer, self.encoding = relaxed, writer, relaxed.encoding
+    def __init__(self, rows: list[tuple[Entries, int, int]], numbers: list[int], writer: Steps):
+        """`rows`: of the relaxation (entries, least value, INFINITY); `numbers`: the constraint of each."""
+        self.rows, self.numbers, self.writer, self.encoding = rows, numbers, writer, writer.encoding
         self.known: dict[Rounding, int] = {}  # their constraints
 
     def says(self, name: int | Rounding) -> tuple[Entries, int]:
         """The entries and the least value of a row."""
-        return self.relaxed.builder.rows[name][:2] if isinstance(name, int) else (name.entries, name.least)
+        return self.rows[name][:2] if isinstance(name, int) else (name.entries, name.least)
 
     def number(self, name: int | Rounding) -> int:
         """The constraint of a row, which is derived where it is new."""
         if isinstance(name, int):
-            return self.relaxed.numbers[name]
+            return self.numbers[name]
         if name not in self.known:
             self.known[name] = self._derive(name)
             self.writer.lasting.add(self.known[name])

@@ -15,10 +15,11 @@ from typing import IO
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
-from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.hints import CHAIN, EVENT, KINDS, LAST, SHIFT, STEP, NotJustified, unpacked
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
 from turbo_fzn.proof.relaxed import Relaxed
+from turbo_fzn.proof.steps import Steps
 from turbo_fzn.proof.trim import Trimmer
 
 BLOCK_BYTES = 1 << 20  # format: copied at a time
@@ -48,7 +49,7 @@ def write_model(encoding: Encoding, file: IO[str]) -> None:
     encoding.text.close()
 
 
-class Writer:
+class Writer(Steps):
     """Writes the steps of a proof to a file."""
 
     def __init__(
@@ -60,68 +61,16 @@ class Writer:
         interrupt: Interrupt | None = None,
     ):
         """`derivations`: those of the inequalities of fused rows (derived.py). `relaxed`: what has proved the bounds of
-        the objective. `interrupt`: a stop, which is looked for in its long proof."""
-        self.encoding, self.write, self.derivations, self.relaxed = encoding, write, derivations, relaxed
-        self.interrupt = Interrupt() if interrupt is None else interrupt
-        self.formula = self.count = encoding.count
+        the objective."""
+        super().__init__(encoding, write, interrupt)
+        self.derivations, self.relaxed = derivations, relaxed
+        self.formula = encoding.count
         self.known: dict[int, str] = {}  # hint without LAST -> its constraint, of events, steps and chains
         self.parts: dict[Step, int] = {}  # of the step that is being derived
         self.kept: dict[Step, int] = {}  # those of several
         self.derived: dict[int, range] = {}  # the hint of a step -> the constraints derived for it
-        self.definitions = dict(encoding.definitions)
-        self.words: dict[Assumed, str] = {}  # the terms of literals
-        self.defined: dict[Assumed, tuple[int, int]] = {}
         self.stated_fused: dict[int, int] = {}  # inequality of a fused row -> its constraint
         self.of_relaxation: Inequality | None = None  # the relaxation's bound
-        self.lasting: set[int] = set()  # constraints of the proof that are never deleted
-
-    def line(self, text: str) -> int:
-        """Writes a line that derives a constraint. Returns its number."""
-        self.write(text + "\n")
-        self.count += 1
-        return self.count
-
-    # ---- order literals
-
-    def define(self, assumed: Assumed) -> tuple[int, int]:
-        """The constraints that define the literal, which is written where it is new."""
-        found = self.defined.get(assumed)
-        if found is None:
-            self.defined[assumed] = found = self._define(assumed)
-        return found
-
-    def _define(self, assumed: Assumed) -> tuple[int, int]:
-        side, k = assumed
-        variable, k = side >> 1, 1 - k if side & 1 else k
-        encoding = self.encoding
-        number = encoding.at_least(variable, k) >> 1
-        if number not in self.definitions:
-            above, below = encoding.definition(variable, k - encoding.lower[variable])
-            name = encoding.name_of(number)
-            first, second = self.line(f"red {above} ; {name} -> 0"), self.line(f"red {below} ; {name} -> 1")
-            self.definitions[number] = first, second
-            self.lasting |= {first, second}
-        return self.definitions[number]
-
-    def literal(self, assumed: Assumed) -> str:
-        """The term of the literal, defined; empty for a constant."""
-        word = self.words.get(assumed)
-        if word is None:
-            encoding, variable = self.encoding, assumed[0] >> 1
-            literal = encoding.literal(assumed)
-            if literal >= 0 and encoding.upper[variable] - encoding.lower[variable] > 1:
-                self.define(assumed)
-            self.words[assumed] = word = f"1 {encoding.spell(literal)} " if literal >= 0 else ""
-        return word
-
-    def chain(self, side: int, higher: int, lower: int) -> int:
-        """The clause that a bound implies a lower bound."""
-        strong, weak = self.define((side, higher)), self.define((side, lower))
-        a, b = (weak[1], strong[0]) if side & 1 == 0 else (strong[1], weak[0])
-        degree = higher - lower + 1
-        number = self.line(f"pol {a} {b} + s{f' {degree} d' if degree > 1 else ''}")
-        self.lasting.add(number)
-        return number
 
     def stated(self, one: Inequality) -> Inequality:
         """The inequality with its constraint's number; that of a fused row is derived where it is new."""
@@ -171,9 +120,6 @@ class Writer:
             if step.lasts:
                 self.lasting.add(number)
         return known[step]
-
-    def rup(self, clause: list[Assumed], hints: list[str]) -> int:
-        return self.line(f"rup {''.join(map(self.literal, clause))}>= 1 ; ~ {' '.join(dict.fromkeys(hints))}")
 
     # ---- events
 

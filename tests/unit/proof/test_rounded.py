@@ -75,7 +75,7 @@ def test_the_steps_of_a_cut_prove_it():
             lines: list[str] = []
             writer = Writer(rows.relaxed.encoding, lines.append)
             rounding = rows.relaxed.roundings[said(cut.entries, cut.side)]
-            number = Rounder(rows.relaxed, writer).number(rounding)
+            number = Rounder(rows.relaxed.builder.rows, rows.relaxed.numbers, writer).number(rounding)
             checker = Checker()
             checker.read_formula(rows.formula)
             for line in "".join(lines).splitlines():
