@@ -232,6 +232,21 @@ def test_the_bound_of_an_objective_of_two_values_is_stated(sense, base):
     assert relaxed.bound == sense * best and stated(relaxed, sense * best) is not None
 
 
+def test_a_relaxation_that_knows_the_best_solution_proves_it():
+    """So nodes end early, where reduced costs would narrow others: the proof has no reason for that."""
+    trees = 0
+    for model, tnf in (*linear_models(N_LINEAR // 4), *knapsacks(2 * N_KNAPSACKS)):
+        relaxed, best = Relaxed(Encoding(tnf)), model.sense * model.optimum()
+        bounder = StatedBounder(relaxed, tnf.sense)
+        bounder.tell(best)
+        bounder.run()
+        assert relaxed.bound == best and bounder.bound == best
+        if best > relaxed._end(relaxed.goal):
+            assert stated(relaxed, best) is not None and stated(bounded(tnf), best + 1) is None
+            trees += len(relaxed.nodes.children) > 1
+    assert trees > N_KNAPSACKS / 2, trees
+
+
 def test_rows_of_all_kinds_hold_in_every_solution():
     """Each row that the relaxation has of the encoding, and the bound."""
     rows = bounds = 0
