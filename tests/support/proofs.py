@@ -20,9 +20,12 @@ from turbo_fzn.engine.cpu import CpuEngine
 from turbo_fzn.engine.layout.layout import Settings
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
-from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.checker import Refused, check
+from turbo_fzn.proof.derived import Derived
+from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.refutation import Step
 from turbo_fzn.proof.relaxed import Relaxed
-from turbo_fzn.proof.writer import write_model, write_proof
+from turbo_fzn.proof.writer import HEADER, Writer, write_model, write_proof
 from turbo_fzn.run.stated_bounding import StatedBounder
 from turbo_fzn.tnf.language import ADD, DIV, ELEMENT, EQ, LEQ, MAX, MIN, MOD, MUL, TNF
 
@@ -182,6 +185,20 @@ def _relaxed(engine: CpuEngine, encoding: Encoding, relax: Callable[[Relaxed], N
         if relaxed.bound is not None:
             engine.raise_bound(relaxed.bound)
     return relaxed
+
+
+def accepts(rows: Derived, text: list[str], steps: list[Step], claim: tuple[Assumed, ...]) -> bool:
+    """Whether the checker accepts a proof about this model that these bounds cannot hold together, by the last of the
+    steps."""
+    lines = [HEADER + "\n"]
+    writer = Writer(rows.encoding, lines.append, rows.words)
+    numbers = [writer.part(step) for step in steps]
+    writer.rup([(side ^ 1, 1 - k) for side, k in claim], [str(numbers[-1])])
+    lines.append("output NONE\nconclusion NONE\nend pseudo-Boolean proof\n")
+    try:
+        return check(text, "".join(lines).splitlines()).conclusion == "NONE"
+    except Refused:
+        return False
 
 
 def optimum(tnf: TNF) -> int | None:

@@ -12,14 +12,14 @@ from random import Random
 import pytest
 
 from support.crowd_models import Tasks, draw_tasks
+from support.proofs import accepts
 from support.quick import few_or
 from turbo_fzn.lower.tuning import TUNING
-from turbo_fzn.proof.checker import Refused, check
 from turbo_fzn.proof.crowded import Crowded
 from turbo_fzn.proof.derived import Derived
 from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.refutation import Bounds, Step
-from turbo_fzn.proof.writer import HEADER, Writer, write_model
+from turbo_fzn.proof.writer import Writer, write_model
 from turbo_fzn.tnf.crowds import Crowd, crowds
 from turbo_fzn.tnf.fuse import fused_of
 from turbo_fzn.tnf.language import TNF
@@ -58,16 +58,7 @@ class Model:
         return any(all((-one[s >> 1] if s & 1 else one[s >> 1]) >= k for s, k in assumed) for one in self.points)
 
     def accepts(self, steps: list[Step], claim: tuple[Assumed, ...]) -> bool:
-        """Whether the checker accepts a proof that these bounds cannot hold together, by the last of the steps."""
-        lines = [HEADER + "\n"]
-        writer = Writer(self.encoding, lines.append, self.rows.words)
-        numbers = [writer.part(step) for step in steps]
-        writer.rup([(side ^ 1, 1 - k) for side, k in claim], [str(numbers[-1])])
-        lines.append("output NONE\nconclusion NONE\nend pseudo-Boolean proof\n")
-        try:
-            return check(self.text, "".join(lines).splitlines()).conclusion == "NONE"
-        except Refused:
-            return False
+        return accepts(self.rows, self.text, steps, claim)
 
 
 def modelled(tasks: Tasks) -> Iterator[Model]:

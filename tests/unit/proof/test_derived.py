@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from support.drafts import Draft, draw, solutions
+from support.proofs import accepts
 from support.quick import few_or
-from turbo_fzn.proof.checker import Refused, check
 from turbo_fzn.proof.derived import Derived
 from turbo_fzn.proof.encoding import Alternative, Assumed, Encoding, Split
 from turbo_fzn.proof.refutation import Step, refute
-from turbo_fzn.proof.writer import HEADER, Writer, write_model
+from turbo_fzn.proof.writer import write_model
 from turbo_fzn.tnf.fuse import fuse_for_log
 from turbo_fzn.tnf.language import ADD, LEQ, TNF
 from turbo_fzn.tnf.linear_rows import LinearKind
@@ -55,16 +55,7 @@ class Model:
         return bool(within.any())
 
     def accepts(self, step: Step, claim: tuple[Assumed, ...]) -> bool:
-        """Whether the checker accepts a proof that these bounds cannot hold together, by this step."""
-        lines = [HEADER + "\n"]
-        writer = Writer(self.encoding, lines.append, self.rows.words)
-        number = str(writer.derive(step))
-        writer.rup([(side ^ 1, 1 - k) for side, k in claim], [number])
-        lines.append("output NONE\nconclusion NONE\nend pseudo-Boolean proof\n")
-        try:
-            return check(self.text, "".join(lines).splitlines()).conclusion == "NONE"
-        except Refused:
-            return False
+        return accepts(self.rows, self.text, [step], claim)
 
 
 def models(count: int) -> Iterator[tuple[Model, Random]]:
