@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from itertools import product
+from operator import mul
 from random import Random
 
 import pytest
@@ -18,11 +19,15 @@ from support.proofs import prove
 from turbo_fzn import solve_text
 from turbo_fzn.engine.logged import WORD, Log
 from turbo_fzn.lower.tuning import TUNING
+from turbo_fzn.options.options import Options
+from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
 from turbo_fzn.proof.checker import Refused, Verdict, check
 from turbo_fzn.proof.checking import check_files, scale_of
 from turbo_fzn.proof.crowded import Crowded
 from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.read.flatzinc import parse_text
+from turbo_fzn.run.prepare import prepare
 from turbo_fzn.tnf.crowds import crowds
 from turbo_fzn.tnf.fuse import fused_of
 from turbo_fzn.tnf.language import TNF
@@ -104,6 +109,35 @@ def test_larger_cumulatives_are_proved_as_wide_rows(used):
         result = solve_text(tasks.text(), arch="cpu", free_search=True, threads=1)
         assert verdict.conclusion == one.conclusion and proves(tnf, result.objective, verdict), number
     assert n_crowds > N_MODELS / 10 and used[2] > N_MODELS and used[3] > N_MODELS / 10 and used[4] > 0, (n_crowds, used)
+
+
+def with_cost(tasks: Tasks, weights: list[int]) -> TNF | None:
+    """The tasks, whose cost, a weighted sum of the starts, is to be least; None where the root fails."""
+    declarations, *statements = tasks.text().split("constraint ")
+    names = ",".join(f"s{i}" for i in range(len(weights)))
+    statements[-1] = statements[-1].partition("solve")[0]
+    cost = f"int_lin_eq([{','.join(map(str, weights))},-1],[{names},cost],0);\nsolve minimize cost;\n"
+    text = "constraint ".join((f"{declarations}var -999..999: cost;\n", *statements, cost))
+    tnf = prepare(parse_text(text), Options(arch="cpu"), Interrupt()).tnf
+    return None if tnf.infeasible else tnf
+
+
+@pytest.mark.slow
+def test_learners_without_fused_rows_number_wide_rows_as_others_do():
+    random, counts = Random(49), Counter[bool]()
+    for number in range(N_MODELS // 10):
+        tasks = draw_tasks(Random(f"cost/{number}"))
+        weights = [random.randint(1, 3) for _ in tasks.starts]
+        tnf = with_cost(tasks, weights)
+        best = min((sum(map(mul, weights, starts)) for _, starts in tasks.solutions()), default=None)
+        if tnf is None:
+            assert best is None, number
+            continue
+        one = prove(tnf, "prover finder finder", number)  # the second one has no fused rows
+        verdict = check(one.model.splitlines(), one.proof.splitlines())
+        assert verdict.conclusion == one.conclusion and proves(tnf, best, verdict), number
+        counts[bool(crowds(tnf)) and fused_of(tnf, is_logged=True).linears.n_rows > 0] += 1
+    assert counts[True] > N_MODELS / 60, counts
 
 
 def err(random: Random, learned: Log) -> int:

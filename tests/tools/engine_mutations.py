@@ -118,6 +118,8 @@ CLAIMS = [
     Mutation("proofs", "a learner that logs has no fused rows", "learner.h", "has_fused_rows",
              "bool may = !is_left_out(WITHOUT_FUSION)", "bool may = !IS_LOGGED && !is_left_out(WITHOUT_FUSION)",
              "test_proofs_fused.py -k trees"),
+    Mutation("proofs", "a wide row has the number that it has without fused rows", "log.h", "log_by_row",
+             "at[3] = logged_row(l, row);", "at[3] = row;", "test_proofs_wide.py -k number_wide"),
     Mutation("proofs", "clauses that replace rows are taken for learned ones", "clauses.h", "name_clause",
              "clause->lbd == STATED ? -count : learned(l).name", "learned(l).name",
              "test_proofs_fused.py -k trees"),

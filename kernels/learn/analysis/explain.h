@@ -139,7 +139,7 @@ DEVICE void explain(const Learner& l, i32 reason, Literal a, i32 t, Reason& why)
     why.clause = 0;
     why.count = why.own.count;
     ASSERT(were_true(l, why, t));
-    log_by_row(reason >> 1, a, t, why.own.literals, why.count);
+    log_by_row(l, reason >> 1, a, t, why.own.literals, why.count);
     return;
   }
 #ifdef PROOF

@@ -85,7 +85,8 @@ static void keep_name(Clause* to, const Clause& from) { to->name = from.name; }
 
 // The reason in the log: that of a row, of the clause of this name, or DECISION.
 static i64 logged_reason(const Learner& l, i32 reason) {
-  return reason == DECISION || is_row_reason(reason) ? reason : 2 * clause_at(l, reason >> 1)->name;
+  if (reason == DECISION) return DECISION;
+  return is_row_reason(reason) ? 2 * (i64)logged_row(l, reason >> 1) + 1 : 2 * clause_at(l, reason >> 1)->name;
 }
 
 // Level 0: logs its entries, which are about to become the root's bounds.

@@ -56,13 +56,19 @@ static void put_literals(i64* at, const Literal* literals, i32 size) {
   }
 }
 
-static void log_by_row(i32 row, Literal a, i32 t, const Literal* premises, i32 size) {
+// The number of a row in the log: that of learners with fused rows, which come before wide ones.
+static i32 logged_row(const Learner& l, i32 row) {
+  const Problem* own = problem(l);
+  return row < own->n_rows + own->n_linears ? row : row + block(l).problem->n_linears - own->n_linears;
+}
+
+static void log_by_row(const Learner& l, i32 row, Literal a, i32 t, const Literal* premises, i32 size) {
   i64* at = add_record(LOG_BY_ROW, 4 + 2 * (i64)size);
   if (!at) return;
   at[0] = t;
   at[1] = a.side;
   at[2] = a.k;
-  at[3] = row;
+  at[3] = logged_row(l, row);
   put_literals(at + 4, premises, size);
 }
 
@@ -182,7 +188,7 @@ static void log_solution(const Learner& l, const bound_t* values, i64 value) {
 
 #define NAMED_CLAUSE
 
-DEVICE void log_by_row(i32, Literal, i32, const Literal*, i32) {}
+DEVICE void log_by_row(const Learner&, i32, Literal, i32, const Literal*, i32) {}
 DEVICE void log_root(const Learner&, Literal, i64) {}
 DEVICE void log_end(const Learner&) {}
 
