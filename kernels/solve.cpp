@@ -6,6 +6,7 @@
 #include "core/fixpoint.h"
 #include "core/propagate.h"
 #include "core/store.h"
+#include "free/portfolio.h"
 #include "learn/exchange/exchange.h"
 #include "learn/learner.h"
 #include "learn/propagators/posted.h"
@@ -43,10 +44,11 @@ static bool learn_block(Block& b) {
   return done;
 }
 
-// Searches without learning. Leaves the search incomplete where only learners know all constraints.
+// Searches without learning. Leaves the search incomplete where only learners know all constraints. Does nothing where
+// other learners log, and it would search the tree: the end of that has no derivation.
 static void search_block(Block& b) {
   if (b.problem->needs_learners) global_store(&b.problem->common->incomplete, 1);
-  else run_block(b);
+  else if (!searches_tree(b.problem) || !lacks_derivations()) run_block(b);
 }
 
 // Runs block `index` to its end. Returns 0, or 1 when there is no memory for it.

@@ -117,15 +117,18 @@ def consistent_models(count: int) -> Iterator[tuple[int, TNF]]:
             yield seed, tnf
 
 
-def logged_engine(tnf: TNF, role: str, blocks: int, seed: int = 0, learn_bytes: int = 2**24) -> CpuEngine:
+def logged_engine(
+    tnf: TNF, role: str, blocks: int, seed: int = 0, learn_bytes: int = 2**24, lns: bool = True
+) -> CpuEngine:
     """An engine whose last blocks learn, one for each role (words), and log that; half of them have fused rows. Other
-    blocks look for solutions."""
+    blocks look for solutions; without `lns` those that cannot learn would search the tree."""
     roles = tuple(role.split())
     blocks = max(blocks, len(roles))
+    lns = lns and blocks > 1
     settings = Settings(
         blocks=blocks,
-        lns_percent=100 * (blocks > 1),
-        methods=frozenset(METHODS) - {"tree"} if blocks > 1 else frozenset(METHODS),
+        lns_percent=100 * lns,
+        methods=frozenset(METHODS) - {"tree"} if lns else frozenset(METHODS),
         proof=2**40,
         roles=roles,
         decides=(("all", "truths"),) * len(roles),
