@@ -35,7 +35,7 @@ class Log:
         self.file = tempfile.TemporaryFile(prefix="turbo_fzn-proof-")
         self.limit, self.n_bytes, self.bits = limit, 0, bits
         self.over = False  # the limit was reached
-        self.failure: OSError | None = None
+        self.failure: OSError | MemoryError | None = None
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self._empty, name="proof", daemon=True)
 
@@ -62,8 +62,8 @@ class Log:
         pieces = [self.ring[start:end]] if start < end else [self.ring[start:], self.ring[:end]]
         try:
             for piece in pieces:
-                self.file.write(piece.tobytes())
-        except OSError as error:
+                self.file.write(piece.data)
+        except (OSError, MemoryError) as error:  # the learners must not wait for a reader that has ended
             self.failure, self.shared.stopped = error, 1
         self.n_bytes += (written - taken) * WORD
         self.fence()

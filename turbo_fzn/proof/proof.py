@@ -66,7 +66,8 @@ class Proof:
         learned.finish()
         self.relaxed.close()
         if learned.over or learned.failure is not None:
-            return "its log has reached --proof-limit" if learned.over else f"its log failed: {learned.failure}"
+            why = str(learned.failure) or "out of memory"
+            return "its log has reached --proof-limit" if learned.over else f"its log failed: {why}"
         try:
             with open_for_writing(self.path) as file, without_collector():
                 conclusion = write_proof(self.encoding, learned, file, interrupt, answer, self.relaxed)

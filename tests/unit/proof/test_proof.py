@@ -56,6 +56,22 @@ def test_a_proof_may_go_to_a_reader_who_waits(tmp_path, learned):
     assert read[0].endswith("end pseudo-Boolean proof\n")
 
 
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), MemoryError()])
+def test_learners_do_not_wait_for_a_log_that_cannot_be_written(tmp_path, caplog, error):
+    def fail(words):
+        raise error
+
+    written = Log(TNF, 2**20)
+    written.file.close()
+    written.file = SimpleNamespace(write=fail, flush=lambda: None)
+    written.shared.written = 1
+    written.start(lambda: None)
+    written.thread.join()
+    assert written.shared.stopped
+    Proof(TNF, str(tmp_path / "a.pbp")).write(written, Interrupt())
+    assert caplog.messages == [f"--proof: no proof is written: its log failed: {str(error) or 'out of memory'}"]
+
+
 def test_a_log_whose_last_part_does_not_fit_on_the_disk_makes_no_proof(tmp_path, caplog, learned):
     def fail():
         raise OSError(errno.ENOSPC, "No space left on device")
