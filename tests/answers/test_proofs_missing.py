@@ -8,6 +8,7 @@ from support.command import golomb
 from support.proofs import consistent_models, logged_engine, optimum
 from turbo_fzn import solve_text
 from turbo_fzn.base.errors import UsageError
+from turbo_fzn.engine.abi.abi import NO_INCUMBENT
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.checking import check_files
 from turbo_fzn.proof.proof import Proof
@@ -44,3 +45,19 @@ def test_where_the_learner_has_too_little_memory_others_end_the_search_without_a
         assert (best and tnf.sense * best) == optimum(tnf), number
         proof.write(engine.log, Interrupt())
     assert "had too little memory" in caplog.text and list(tmp_path.glob("*.pbp")) == []
+
+
+@pytest.mark.slow
+def test_learners_go_on_where_nothing_more_is_logged():
+    """From solution to solution, to the optimum; else some would find the same one again and again."""
+    for number, tnf in consistent_models(50):
+        engine, found, is_running = logged_engine(tnf, "prover finder", 2), [NO_INCUMBENT], tnf.sense != 0
+        assert engine.log is not None
+        engine.log.shared.stopped = 1
+        engine.start()
+        while is_running:
+            is_running = engine.running
+            found += [tnf.sense * one.objective for one in engine.poll()]
+        engine.close()
+        best = optimum(tnf) if tnf.sense else None
+        assert min(found) == (NO_INCUMBENT if best is None else tnf.sense * best), number
