@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,14 +34,12 @@ class StatedCutter(Cutter):
         super().__init__(rows, lower, upper, values)
         self.names, self.roundings = names, roundings
 
-    def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Iterable[Slack]) -> Cut | None:
-        slacks = list(slacks)
+    def round_by(self, d: int, entries: dict[int, int], b: int, slacks: Sequence[Slack]) -> Cut | None:
         cut = super().round_by(d, entries, b, slacks)
         if cut is not None:
             columns = [(v, -a if self.from_upper[v] else a, self.from_upper[v]) for v, a in entries.items()]
             rows = [(self.names[slack.number], slack.coefficient) for slack in slacks]
-            entries = scaled(cut.entries, -1)
-            rounding = Rounding(entries, -cut.side, tuple(columns), tuple(rows), d)
+            rounding = Rounding(scaled(cut.entries, -1), -cut.side, tuple(columns), tuple(rows), d)
             self.roundings[said(cut.entries, cut.side)] = rounding
         return cut
 
