@@ -389,7 +389,7 @@ def test_a_run_whose_optimum_only_the_relaxation_proves_has_a_proof(tmp_path):
 @pytest.mark.parametrize("sense", (1, -1))
 def test_a_run_without_a_solution_that_only_the_relaxation_refutes_has_a_proof(tmp_path, sense):
     """A learner would have to look at all ways to put pigeons into holes."""
-    model, proof = write(tmp_path, holes(sense, 10, 0)), tmp_path / "a.pbp"
+    model, proof = write(tmp_path, holes(sense, 14, 0)), tmp_path / "a.pbp"
     done = run(str(model), "-f", "-p", "1", "--relaxation", "on", "--proof", str(proof))
     assert (done.code, done.markers, done.errors) == (0, ["=====UNSATISFIABLE====="], "")
     verdict = check_files(str(tmp_path / "a.opb"), str(proof))
