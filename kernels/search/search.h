@@ -319,7 +319,7 @@ DEVICE void find_unfixed_output(const Block& b) {
 }
 
 // Publishes the solution in which all variables are fixed, and returns the next step.
-DEVICE Next leave_solution(const Block& b) {
+OUTLINE Next leave_solution(const Block b) {
   turn_to(b, ACTIVITY_SOLUTION);
   define_others(b);
   publish_solution(b);
