@@ -126,13 +126,18 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return sorted(name for name in graph if name in reached(name))
 
 
-def known_to_the_check(graph: dict[str, set[str]]) -> set[str]:
-    """All modules that those of `check` import, however far away."""
-    reached = {name for name in graph if name.partition(".")[0] == "check"}
-    ahead = set(reached)
+def reached_from(graph: dict[str, set[str]], names: set[str]) -> set[str]:
+    """These modules and all that they import, however far away."""
+    reached, ahead = set(names), set(names)
     while ahead:
         ahead = {other for name in ahead for other in graph[name]} - reached
         reached |= ahead
+    return reached
+
+
+def known_to_the_check(graph: dict[str, set[str]]) -> set[str]:
+    """All modules that those of `check` import, beside themselves."""
+    reached = reached_from(graph, {name for name in graph if name.partition(".")[0] == "check"})
     return {name for name in reached if name.partition(".")[0] != "check"}
 
 
@@ -165,6 +170,12 @@ def test_no_rooms_import_each_other_in_a_circle(graph, folder):
 def test_the_check_imports_nothing_of_the_way_that_it_checks(graph):
     assert known_to_the_check(graph) == KNOWN_TO_THE_CHECK
     assert "lower.builder" in known_to_the_check({**graph, "check.tables": {"lower.scope"}})
+
+
+def test_the_checker_of_proofs_is_two_files(graph):
+    checker = {"proof.checker", "proof.constraints"}
+    assert reached_from(graph, {"proof.checker"}) == checker
+    assert reached_from({**graph, "proof.constraints": {"proof.log"}}, {"proof.checker"}) > checker
 
 
 def test_an_upward_import_and_a_circle_would_be_seen(graph):

@@ -23,6 +23,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.checker import Refused, check
 from turbo_fzn.proof.derived import Derived
 from turbo_fzn.proof.encoding import Assumed, Encoding
+from turbo_fzn.proof.leaders import Leaders
 from turbo_fzn.proof.refutation import Step
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.writer import HEADER, Writer, write_model, write_proof
@@ -149,24 +150,18 @@ def prove(
     tell: Callable[[CpuEngine], Found | None] = lambda engine: None,
     relax: Callable[[Relaxed], None] | None = None,
     learn_bytes: int = 2**24,
+    lead: Callable[[Leaders], None] | None = None,
 ) -> Proved:
     """Has learners solve the model, with other blocks that search neighbourhoods, damages their log, and writes its
     proof. `tell` tells the engine something before it starts, and returns the solution that it has told. With `relax`
-    it begins with the relaxation's bound; then `relax` may damage that."""
+    it begins with the relaxation's bound; then `relax` may damage that. With `lead` symmetries are broken; before
+    the search `lead` may damage what the learners and the proof get of that."""
+    encoding = Encoding(tnf)
+    leaders = _led(encoding, lead)
     engine = logged_engine(tnf, role, blocks, seed, learn_bytes)
-    encoding, last = Encoding(tnf), tell(engine)
+    last = tell(engine)
     relaxed = _relaxed(engine, encoding, relax)
-    engine.start()
-    while True:
-        running = engine.running
-        for one in engine.poll():
-            last = one if last is None or tnf.sense * one.objective < tnf.sense * last.objective else last
-        if last is not None and tnf.sense == 0:
-            engine.stop()
-        if not running:
-            break
-        time.sleep(0.0005)
-    engine.close()
+    last = _searched(engine, tnf.sense, last)
     model, proof = io.StringIO(), io.StringIO()
     write_model(encoding, model)
     relaxed.close()
@@ -174,9 +169,36 @@ def prove(
     damage(engine.log)
     answer = None if last is None else last.values.tolist()
     stop = Interrupt() if interrupt is None else interrupt
-    conclusion = write_proof(encoding, engine.log, proof, stop, answer, relaxed)
+    conclusion = write_proof(encoding, engine.log, proof, stop, answer, relaxed, leaders)
     found = None if last is None else last.objective if tnf.sense else 0
     return Proved(model.getvalue(), proof.getvalue(), conclusion, found, last.method if last else "")
+
+
+def _searched(engine: CpuEngine, sense: int, last: Found | None) -> Found | None:
+    """The best solution of a search, or the one from before."""
+    engine.start()
+    while True:
+        running = engine.running
+        for one in engine.poll():
+            last = one if last is None or sense * one.objective < sense * last.objective else last
+        if last is not None and sense == 0:
+            engine.stop()
+        if not running:
+            break
+        time.sleep(0.0005)
+    engine.close()
+    return last
+
+
+def _led(encoding: Encoding, lead: Callable[[Leaders], None] | None) -> Leaders | None:
+    """The leaders, which the TNF gets, as `prove` says."""
+    encoding.tnf.leaders = []
+    if lead is None:
+        return None
+    leaders = Leaders(encoding)
+    lead(leaders)
+    encoding.tnf.leaders = leaders.sums
+    return leaders
 
 
 def _relaxed(engine: CpuEngine, encoding: Encoding, relax: Callable[[Relaxed], None] | None) -> Relaxed:

@@ -1,35 +1,43 @@
 """A checker of pseudo-Boolean proofs, for `--check-proof`: the formula in OPB, the steps in VeriPB's format 2.0.
 
 It is written from the definition of the format (the documentation of VeriPB; Gocht, Nordström, AAAI 2021), and is
-independent of the solver: it uses no other module of this package. It has the rules that the solver's proofs need:
-`pol`, `rup` with and without hints, `red`, `del id`, `sol`, `soli`, and the conclusions NONE, SAT, UNSAT and BOUNDS. It
-refuses all other rules.
+independent of the solver: it is this file and constraints.py alone, which use no other module of this package. It has
+the rules that the solver's proofs need: `pol`, `rup` with and without hints, `red`, also with a subproof of `pol` and
+`rup`, `del id`, `sol`, `soli`, and the conclusions NONE, SAT, UNSAT and BOUNDS. It refuses all other rules.
 
-A literal is a number, twice its variable's and 1 more where it is negated. A constraint is normal: distinct variables,
-positive coefficients; it means that the sum of the coefficients of its true literals is at least its degree.
+    red 1 ~x1 1 x2 >= 1 ; x1 -> x2 x2 -> x1 ; begin
+        proofgoal 4
+            pol -1 -2 + 4 +
+        end -1
+    end
+
+In a subproof the negation of the new constraint has the next number, then that of each goal (`proofgoal 4`: what the
+witness makes of constraint 4; `#1`: of the new one itself), then what `pol` and `rup` derive, until `end` names a
+contradiction. Behind its `end` all that is gone, and the new constraint has the next number after it. Goals without a
+proof follow by themselves: from the negation, from a constraint of the same terms, or by unit propagation.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+from turbo_fzn.proof.constraints import (
+    Assignment,
+    Constraint,
+    Index,
+    Sum,
+    implies,
+    negated,
+    normal,
+    substituted,
+    weight,
+)
 
 
 class Refused(Exception):
     """The proof is invalid: a step does not hold, or cannot be read."""
-
-
-class Constraint(NamedTuple):
-    """Literals, their coefficients, and the degree."""
-
-    literals: tuple[int, ...]
-    coefficients: tuple[int, ...]
-    degree: int
-
-    @property
-    def is_false(self) -> bool:
-        return sum(self.coefficients) < self.degree
 
 
 class Verdict(NamedTuple):
@@ -42,87 +50,15 @@ class Verdict(NamedTuple):
     steps: int
 
 
-class Sum:
-    """A constraint that is being put together: `terms` are its literals, with positive coefficients."""
+class Claim(NamedTuple):
+    """A constraint that a witness makes redundant, if its goals follow from its negation and the constraints so far:
+    these are itself (named #1) and what the witness touches, after the substitution."""
 
-    def __init__(self, literals: Iterable[int] = (), coefficients: Iterable[int] = (), degree: int = 0):
-        self.terms = dict(zip(literals, coefficients))
-        self.degree = degree
-
-    def add(self, literals: Iterable[int], coefficients: Iterable[int], degree: int) -> None:
-        """Adds another constraint, whose literals may occur twice and have any coefficients."""
-        terms, degree = self.terms, max(self.degree, 0) + degree
-        for literal, coefficient in zip(literals, coefficients):
-            if coefficient < 0:
-                literal, coefficient, degree = literal ^ 1, -coefficient, degree - coefficient
-            against = terms.pop(literal ^ 1, 0)
-            degree -= min(against, coefficient)
-            if coefficient > against:
-                terms[literal] = terms.get(literal, 0) + coefficient - against
-            elif coefficient < against:
-                terms[literal ^ 1] = against - coefficient
-        self.degree = degree
-
-    def constraint(self) -> Constraint:
-        return Constraint(tuple(self.terms), tuple(self.terms.values()), max(self.degree, 0))
-
-
-def normal(literals: Sequence[int], coefficients: Sequence[int], degree: int) -> Constraint:
-    """The normal form of a sum that is at least `degree`."""
-    if degree >= 0 and min(coefficients, default=1) > 0 and len({one >> 1 for one in literals}) == len(literals):
-        return Constraint(tuple(literals), tuple(coefficients), degree)
-    found = Sum()
-    found.add(literals, coefficients, degree)
-    return found.constraint()
-
-
-def negated(one: Constraint) -> Constraint:
-    """The negation of the constraint."""
-    degree = sum(one.coefficients) - one.degree + 1
-    return Constraint(tuple(literal ^ 1 for literal in one.literals), one.coefficients, degree)
-
-
-def implies(one: Constraint, other: Constraint) -> bool:
-    """Whether `other` follows from `one` by adding axioms of literals."""
-    known = dict(zip(other.literals, other.coefficients))
-    lost = sum(max(a - known.get(literal, 0), 0) for literal, a in zip(one.literals, one.coefficients))
-    return one.degree - lost >= other.degree
-
-
-def weight(one: Constraint, true: set[int]) -> int:
-    return sum([a for literal, a in zip(one.literals, one.coefficients) if literal in true])
-
-
-class Assignment:
-    """The literals that are true, and their negations; propagation of one constraint after the other."""
-
-    def __init__(self) -> None:
-        self.true: set[int] = set()
-        self.false: set[int] = set()
-
-    def fails(self, constraints: Iterable[Constraint]) -> bool:
-        """Propagates all constraints to a fixpoint. Returns whether that leads to a contradiction."""
-        true, false = self.true, self.false
-        news = True
-        while news:
-            news = False
-            for literals, coefficients, degree in constraints:
-                if degree == 1:  # any of them will do
-                    left = [literal for literal in literals if literal not in false]
-                    slack = len(left) - 1
-                else:
-                    able = [(a, literal) for literal, a in zip(literals, coefficients) if literal not in false]
-                    slack = sum([a for a, _ in able]) - degree
-                    left = [literal for a, literal in able if a > slack]
-                if slack < 0:
-                    return True
-                if slack == 0 or degree > 1:
-                    for literal in left:
-                        if literal not in true:
-                            true.add(literal)
-                            false.add(literal ^ 1)
-                            news = True
-        return False
+    one: Constraint
+    image: dict[int, int | bool]
+    goals: dict[str, Constraint]  # that are left, before the substitution
+    touched: list[Constraint]
+    start: int  # the number of constraints before it
 
 
 class Checker:
@@ -137,6 +73,10 @@ class Checker:
         self.objective: tuple[list[int], list[int]] | None = None  # literals and coefficients
         self.best: int | None = None
         self.steps = 0
+        self.rules = RULES  # those that may come next
+        self.claim: Claim | None = None  # while its subproof is read
+        self.goal_start = 0  # the number of constraints before the goal that is proved
+        self.index = Index()
 
     def literal(self, word: str) -> int:
         if word not in self.literals:
@@ -189,9 +129,9 @@ class Checker:
 
     def rule(self, words: list[str]) -> None:
         """One step of the proof."""
-        if words[0] not in RULES:
-            raise Refused(f"an unknown rule: {words[0]}")
-        RULES[words[0]](self, words[1:])
+        if words[0] not in self.rules:
+            raise Refused(f"an unknown rule{'' if self.claim is None else ' in a subproof'}: {words[0]}")
+        self.rules[words[0]](self, words[1:])
 
     def count_formula(self, words: list[str]) -> None:
         if words and int(words[0]) != len(self.formula):
@@ -258,26 +198,72 @@ class Checker:
 
     def redundant(self, words: list[str]) -> None:
         """Strengthening by redundance: constraints with a variable of the witness must hold after the substitution,
-        too. The witness may not touch the objective."""
-        one, witness = self.divided(words)
-        witness = [word for word in witness if word != "->"]
-        if len(witness) % 2:
+        too. `begin` opens a subproof of these goals."""
+        one, words = self.divided(words)
+        has_proof = words[-2:] == [";", "begin"]
+        image = self.witness(words[:-2] if has_proof else words)
+        numbers = {number for variable in image for number in self.occurrences.get(variable, ())}
+        names = [str(number) for number in sorted(numbers)]
+        touched = {name: found for name in names if (found := self.constraints.get(name)) is not None}
+        claim = Claim(one, image, {"#1": one, **touched}, [*touched.values()], self.count)
+        if has_proof:
+            self.claim, self.rules = claim, RULES_OF_SUBPROOF
+            self.add(negated(one))
+        else:
+            self.conclude_claim(claim)
+
+    def witness(self, words: list[str]) -> dict[int, int | bool]:
+        """The values of variables, constants or literals. The objective must keep its value, so it is not touched."""
+        words = [word for word in words if word != "->"]
+        if len(words) % 2:
             raise Refused("a variable without its value")
         image: dict[int, int | bool] = {}
         aims = {literal >> 1 for literal in self.objective[0]} if self.objective else ()
-        for name, value in zip(witness[::2], witness[1::2]):
-            if name.startswith("~") or self.literal(name) >> 1 in aims:
+        for name, value in zip(words[::2], words[1::2]):
+            variable = self.literal(name) >> 1
+            if name.startswith("~") or variable in aims or variable in image:
                 raise Refused(f"{name} cannot be substituted")
-            image[self.literal(name) >> 1] = value == "1" if value in ("0", "1") else self.literal(value)
-        against = negated(one)
-        numbers = {number for variable in image for number in self.occurrences.get(variable, ())}
-        touched = [found for number in sorted(numbers) if (found := self.constraints.get(str(number))) is not None]
-        for goal in (one, *touched):
-            after = substituted(goal, image)
-            is_clear = after.degree == 0 or implies(against, after)
-            if not is_clear and not Assignment().fails([negated(after), against, *touched]):
-                raise Refused("the witness breaks a constraint")
-        self.add(one)
+            image[variable] = value == "1" if value in ("0", "1") else self.literal(value)
+        return image
+
+    def conclude_claim(self, claim: Claim) -> None:
+        """Adds the constraint, if each goal that is left follows without a subproof."""
+        against = negated(claim.one)
+        there = self.index.kept(claim.goals, claim.image, self.constraints, self.count)
+        for name in [name for name in claim.goals if name not in there]:
+            goal = substituted(claim.goals[name], claim.image)
+            is_clear = goal.degree == 0 or implies(against, goal)
+            if not is_clear and not Assignment().fails([negated(goal), against, *claim.touched]):
+                raise Refused(f"the witness breaks a constraint: {name}")
+        self.add(claim.one)
+
+    def begin_goal(self, words: list[str]) -> None:
+        """Assumes the negation of a goal, which is then open no more."""
+        assert self.claim is not None
+        goal = self.claim.goals.pop(" ".join(words), None)
+        if goal is None:
+            raise Refused(f"there is no goal {' '.join(words)}")
+        self.goal_start, self.rules = self.count, RULES_OF_GOAL
+        self.add(negated(substituted(goal, self.claim.image)))
+
+    def end_goal(self, words: list[str]) -> None:
+        if len(words) != 1 or not self.at(words[0]).is_false:
+            raise Refused("the goal ends without a contradiction")
+        self.forget(self.goal_start)
+        self.rules = RULES_OF_SUBPROOF
+
+    def end_subproof(self, words: list[str]) -> None:
+        assert self.claim is not None
+        if words:
+            raise Refused("the end of a subproof names a constraint")
+        claim, self.claim, self.rules = self.claim, None, RULES
+        self.forget(claim.start)
+        self.conclude_claim(claim)
+
+    def forget(self, start: int) -> None:
+        """Removes the constraints behind this number. Their numbers are not used again."""
+        for number in range(start + 1, self.count + 1):
+            self.constraints.pop(str(number), None)
 
     def delete(self, words: list[str]) -> None:
         if not words or words[0] != "id":
@@ -287,7 +273,11 @@ class Checker:
                 raise Refused(f"there is no constraint {word}")
 
     def solution(self, words: list[str]) -> int:
-        """Checks a solution, which the constraints complete. Returns the objective's value."""
+        """Checks a solution, which the formula completes. Returns the objective's value.
+
+        What the proof has derived may exclude it: `red` keeps for each solution only one of the same objective. So
+        bounds stay sound: while the formula has a solution that is better than all before, so have the constraints.
+        """
         found = Assignment()
         for word in words:
             literal = self.literal(word)
@@ -295,8 +285,7 @@ class Checker:
                 raise Refused("a solution that contradicts itself")
             found.true.add(literal)
             found.false.add(literal ^ 1)
-        everything = [*self.formula, *self.constraints.values()]
-        if found.fails(everything) or any(weight(one, found.true) < one.degree for one in everything):
+        if found.fails(self.formula) or any(weight(one, found.true) < one.degree for one in self.formula):
             raise Refused("that is no solution")
         value = 0
         for literal, coefficient in zip(*self.objective or ((), ())):
@@ -337,24 +326,14 @@ class Checker:
         return one.is_false or (lower is not None and implies(one, normal(literals, coefficients, lower)))
 
 
-def substituted(one: Constraint, image: dict[int, int | bool]) -> Constraint:
-    pairs = list(zip(one.literals, one.coefficients))
-    found = Sum(degree=one.degree)
-    found.terms = {literal: a for literal, a in pairs if literal >> 1 not in image}
-    for literal, a in pairs:
-        value = image.get(literal >> 1)
-        if isinstance(value, bool):
-            found.degree -= a * (value != bool(literal & 1))
-        elif value is not None:
-            found.add((value ^ (literal & 1),), (a,), 0)
-    return found.constraint()
-
-
 OPERANDS = {"+": 2, "*": 2, "d": 2, "w": 2, "s": 1}
-RULES: dict[str, Callable[[Checker, list[str]], object]] = {
+Rules = dict[str, Callable[[Checker, list[str]], object]]
+RULES: Rules = {
     "pol": Checker.polish, "rup": Checker.propagation, "red": Checker.redundant, "del": Checker.delete,
     "sol": Checker.solution, "soli": Checker.improvement, "f": Checker.count_formula,
 }  # fmt: skip
+RULES_OF_SUBPROOF: Rules = {"proofgoal": Checker.begin_goal, "end": Checker.end_subproof}
+RULES_OF_GOAL: Rules = {"pol": Checker.polish, "rup": Checker.propagation, "end": Checker.end_goal}
 
 
 class _Lines:
@@ -386,6 +365,8 @@ def check(formula: Iterable[str], proof: Iterable[str]) -> Verdict:
         while (words := lines.next()) and words[0] != "output":
             checker.steps += 1
             checker.rule(words)
+        if checker.claim is not None:
+            raise Refused("the proof ends inside a subproof")
         if words != ["output", "NONE"]:
             raise Refused("not found: output NONE")
         words = lines.next()

@@ -8,13 +8,14 @@ first needs it. So nothing more than the encoding has to be trusted, and an expl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from turbo_fzn.proof.encoding import Alternative, Encoding, Inequality, Split
 from turbo_fzn.proof.log import Literal
 from turbo_fzn.proof.refutation import Step
 from turbo_fzn.tnf.fuse import Fused
 from turbo_fzn.tnf.language import ELEMENT
+from turbo_fzn.tnf.links import NOBODY
 
 
 class Derived:
@@ -22,9 +23,10 @@ class Derived:
     for the first one, -2 for the next. An inequality of a fused row has a negative number: the place of the words of
     its `pol` step in `words`."""
 
-    def __init__(self, encoding: Encoding, fused: Fused):
+    def __init__(self, encoding: Encoding, fused: Fused, stated: Sequence[int] = ()):
+        """`stated`: the constraints of the linear rows without a root, which are the last ones."""
         tnf = encoding.tnf
-        self.encoding, self.fused = encoding, fused
+        self.encoding, self.fused, self.stated = encoding, fused, stated
         self.x, self.y, self.z = tnf.x.tolist(), tnf.y.tolist(), tnf.z.tolist()
         self.is_element = (tnf.op == ELEMENT).tolist()
         self.n_rows = len(self.x) + fused.linears.n_rows
@@ -48,6 +50,8 @@ class Derived:
             return self.encoding.rows[row]
         if number not in self.splits_of_fused:
             root = int(self.fused.linears.roots[number])
+            if root == NOBODY:
+                return (Split((Alternative((), (self._stated(number),)),)),)
             cases = tuple(self._fused_split(root, split) for split in self.encoding.rows[root])
             self.splits_of_fused[number] = cases
         return self.splits_of_fused[number]
@@ -64,6 +68,13 @@ class Derived:
         cases = [one for split in self.splits(row) for one in split.alternatives]
         terms += [side >> 1 for one in cases for side, _ in one.guard]
         return {*terms, *(v for one in cases for inequality in one.inequalities for v, _ in inequality.terms)}
+
+    def _stated(self, number: int) -> Inequality:
+        """The inequality of a linear row without a root."""
+        linears = self.fused.linears
+        place = slice(linears.starts[number], linears.starts[number + 1])
+        terms = zip(linears.variables[place].tolist(), linears.coefficients[place].tolist())
+        return Inequality(self.stated[number - linears.n_rows], tuple(terms), int(linears.low[number]))
 
     def _fused_split(self, root: int, split: Split) -> Split:
         cases = [

@@ -80,6 +80,7 @@ class Encoding(Lines):
         self.definitions: dict[int, tuple[int, int]] = {}  # 0-1 variable -> constraints: x >= k, x < k
         self.domains: dict[int, int] = {}  # variable -> the constraint of its upper bound
         self.selectors: dict[tuple[str, int], int] = {}  # (kind, row) -> 0-1 variable
+        self.renumbered: dict[int, int] = {}  # constraints of the file that a proof has under another number
         self.lower, self.upper = tnf.lower.tolist(), tnf.upper.tolist()
         super().__init__([(high - low).bit_length() for low, high in zip(self.lower, self.upper)])
         self.rows = _Cases(self._cases_again)
@@ -108,6 +109,17 @@ class Encoding(Lines):
             return tuple(_Rows(self, row, *numbers).splits())
         finally:
             self.count, self.is_again = kept, False
+
+    def renumber(self, numbers: dict[int, int]) -> None:
+        """Takes the numbers under which a proof has constraints that it has deleted and derived anew, instead of those
+        before."""
+        if numbers == self.renumbered:
+            return
+        first = {now: number for number, now in self.renumbered.items()}
+        of_file = {variable: first.get(number, number) for variable, number in self.domains.items()}
+        self.renumbered = numbers
+        self.domains = {variable: numbers.get(number, number) for variable, number in of_file.items()}
+        self.rows.clear()
 
     def most(self, variable: int) -> int:
         """The largest number that the variable's bits can represent."""
@@ -178,6 +190,7 @@ class Encoding(Lines):
         short, number = degree - least_sum, 0
         if FALSE not in literals and short > 0:
             number = self.state("" if self.is_again else self._words(kept, short, literals, degree))
+            number = self.renumbered.get(number, number)
         return Inequality(number, tuple(kept), least - fixed, conditions, chosen)
 
     def _words(self, kept: list[tuple[int, int]], short: int, literals: list[int], degree: int) -> str:

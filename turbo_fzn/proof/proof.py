@@ -14,6 +14,7 @@ from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt, Interrupted
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.hints import NotJustified
+from turbo_fzn.proof.leaders import Leaders
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.writer import open_for_writing, write_model, write_proof
 from turbo_fzn.read.files import forget_proof, model_of_proof
@@ -33,12 +34,15 @@ def _mode(path: str) -> int:
 class Proof:
     """The model `tnf` and the file of the proof. `relaxed`: the relaxation whose bound the proof can state."""
 
-    def __init__(self, tnf: TNF, path: str):
-        """Writes the file of the model. Raises UnsupportedError for a row that cannot be encoded, and UsageError where
-        the files cannot be written."""
+    def __init__(self, tnf: TNF, path: str, breaks_symmetry: bool = False, interrupt: Interrupt | None = None):
+        """Writes the file of the model, whose `tnf` gets leaders if it `breaks_symmetry`. Raises UnsupportedError for a
+        row that cannot be encoded, and UsageError where the files cannot be written."""
         self.path = path
         try:
             self.encoding = Encoding(tnf)
+            leaders = Leaders(self.encoding, interrupt) if breaks_symmetry else None
+            self.leaders = leaders if leaders is not None and leaders.sums else None
+            tnf.leaders = [] if self.leaders is None else self.leaders.sums  # an earlier proof's are not stated here
             self.relaxed = Relaxed(self.encoding)
             with open_for_writing(model_of_proof(path)) as file:
                 write_model(self.encoding, file)
@@ -70,7 +74,7 @@ class Proof:
             return "its log has reached --proof-limit" if learned.over else f"its log failed: {why}"
         try:
             with open_for_writing(self.path) as file, without_collector():
-                conclusion = write_proof(self.encoding, learned, file, interrupt, answer, self.relaxed)
+                conclusion = write_proof(self.encoding, learned, file, interrupt, answer, self.relaxed, self.leaders)
         except Interrupted:
             return "the run has been stopped before that"
         except NotJustified as gap:

@@ -133,7 +133,9 @@ class Relaxed:
     def state(self, writer: Steps) -> Inequality:
         """Writes the steps of the bound. Returns what they prove."""
         assert self.bound is not None, "trim.py has seen it"
-        rounder = Rounder(self.builder.rows, self.numbers, writer)
+        renumbered = self.encoding.renumbered
+        numbers = [renumbered.get(number, number) for number in self.numbers]
+        rounder = Rounder(self.builder.rows, numbers, writer)
         stated = Division(self.nodes, rounder, self.goal, self.bound).state()
         if stated is None:
             raise NotJustified("the relaxation's nodes do not prove its bound")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof.encoding import Assumed, Encoding
@@ -29,6 +29,16 @@ class Steps:
 
     def rup(self, clause: list[Assumed], hints: list[str]) -> int:
         return self.line(f"rup {''.join(map(self.literal, clause))}>= 1 ; ~ {' '.join(dict.fromkeys(hints))}")
+
+    def redundant(self, constraint: str, witness: str, proofs: Iterable[tuple[object, list[int]]]) -> int:
+        """Writes a step of redundance. `proofs` are pairs of a goal, "#1" for the constraint itself, and of constraints
+        whose sum contradicts its negation."""
+        text = [f"red {constraint} ; {witness} ; begin"]
+        self.count += 1  # the negation of the constraint
+        for goal, numbers in proofs:
+            text += [f"proofgoal {goal}", " ".join(["pol -1", *(f"{number} +" for number in numbers)]), "end -1"]
+            self.count += 2
+        return self.line("\n".join([*text, "end"]))
 
     # ---- order literals
 

@@ -46,9 +46,10 @@ class Trimmer:
         interrupt: Interrupt,
         answer: list[int] | None = None,
         relaxed: Relaxed | None = None,
+        stated: Sequence[int] = (),
     ):
         """`answer`: the values of the last solution that was printed, which the log may lack. `relaxed`: what has
-        proved bounds of the objective. Raises Interrupted."""
+        proved bounds of the objective. `stated`: the constraints of the TNF's leaders. Raises Interrupted."""
         self.encoding, self.learned, self.interrupt, self.answer = encoding, learned, interrupt, answer
         self.bound = None if relaxed is None else relaxed.bound
         self.places, self.ends = array("q"), array("q")  # of each event in the log
@@ -65,7 +66,7 @@ class Trimmer:
         self.step_numbers: dict[tuple[int, tuple[Assumed, ...]], int] = {}  # by row and assumptions
         self.chains: list[tuple[int, int, int]] = []
         self.found: dict[int, bytes] = {}
-        self.rows = Derived(encoding, fused_of(learned.tnf, is_logged=True))
+        self.rows = Derived(encoding, fused_of(learned.tnf, is_logged=True), stated)
         self.wholes: list[Crowded] | None = None  # the wide rows, once one is used
         self.clause_steps: dict[int, int] = {}  # by name: the steps of clauses that replace rows
 
@@ -167,6 +168,16 @@ class Trimmer:
         finally:
             self.hints.close()
         return sorted(self.found.items())
+
+    def uses(self, stated: Sequence[int]) -> bool:
+        """Whether a step of what is left is by one of these constraints."""
+        numbers, left = set(stated), [*self.steps]
+        while left:
+            step = left.pop()
+            if step.inequality is not None and step.inequality.number in numbers:
+                return True
+            left += step.parts
+        return False
 
     def _host(self) -> ProofTrim:
         """What compiled code looks at. No array moves any more."""

@@ -74,6 +74,30 @@ class Tuning(Table):
         "a better bound of the relaxation against memory and the length of the proof",
         kept="some tens of megabytes",
     )
+    looked_through: int = tunable(
+        150_000,
+        "constraints of a formula",
+        "the symmetries of larger models against the time before the search",
+        kept="some seconds",
+    )
+    symmetry_share: float = tunable(
+        0.2,
+        "of the time that is left to the run",
+        "the symmetries of large models against the time of the search",
+        tried=(0.0, 1.0),
+    )
+    swapped: int = tunable(
+        4_000_000,
+        "constraints that all swaps of a family touch",
+        "its symmetries against the time of the checker, which looks at each",
+        kept="some tens of seconds",
+    )
+    key: int = tunable(
+        1 << 28,
+        "values of a block's key, and the magnitude of its variables",
+        "a longer comparison against the numbers of a learner's rows",
+        kept="sums of two keys stay below 2^60, which 64 bits compute",
+    )
     piece_words: int = tunable(
         1 << 16,
         "words of a log that are read at a time",

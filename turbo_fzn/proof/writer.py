@@ -17,6 +17,7 @@ from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.hints import CHAIN, EVENT, KINDS, LAST, SHIFT, STEP, NotJustified, unpacked
+from turbo_fzn.proof.leaders import Leaders
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
 from turbo_fzn.proof.relaxed import Relaxed
 from turbo_fzn.proof.steps import Steps
@@ -194,22 +195,42 @@ def write_proof(
     interrupt: Interrupt,
     answer: list[int] | None = None,
     relaxed: Relaxed | None = None,
+    leaders: Leaders | None = None,
 ) -> str:
     """Writes the proof of a log and of the last solution that was printed, if it is known, with the bound of a
-    relaxation. Returns the conclusion; "NONE" if the log has no end. Raises Interrupted, and NotJustified for a log
-    that cannot be explained, or does not prove the answer."""
+    relaxation, and behind the steps of leaders. Returns the conclusion; "NONE" if the log has no end. Raises
+    Interrupted, and NotJustified for a log that cannot be explained, or does not prove the answer."""
+
+    def trimmed(leaders: Leaders | None) -> tuple[Trimmer, list[tuple[int, bytes]]]:
+        encoding.renumber({} if leaders is None else leaders.numbers)
+        trimmer = Trimmer(encoding, learned, interrupt, answer, relaxed, () if leaders is None else leaders.stated)
+        any_will_do = trimmer.solutions and not encoding.optimises
+        return trimmer, trimmer.trim() if trimmer.refuted and not any_will_do else []
+
     try:
-        return _write_steps(Trimmer(encoding, learned, interrupt, answer, relaxed), file, relaxed)
+        trimmer, kept = trimmed(leaders)
+        if leaders is not None and not trimmer.uses(leaders.stated):  # as where the relaxation has refuted
+            leaders = None
+            trimmer, kept = trimmed(leaders)
+        return _write_steps(trimmer, kept, file, relaxed, leaders)
     except LookupError:
         raise NotJustified("the log names a side, row or clause that does not exist") from None
 
 
-def _write_steps(trimmer: Trimmer, file: IO[str], relaxed: Relaxed | None) -> str:
+def _write_steps(
+    trimmer: Trimmer,
+    kept: list[tuple[int, bytes]],
+    file: IO[str],
+    relaxed: Relaxed | None,
+    leaders: Leaders | None,
+) -> str:
     encoding = trimmer.encoding
     file.write(f"{HEADER}\nf {encoding.count}\n")
     writer = Writer(encoding, file.write, trimmer.rows.words, relaxed, trimmer.interrupt)
-    any_will_do = trimmer.solutions and not encoding.optimises
-    kept = trimmer.trim() if trimmer.refuted and not any_will_do else []
+    if leaders is not None:
+        file.write(leaders.text)
+        writer.count = leaders.count
+        writer.lasting |= {*leaders.stated, *leaders.numbers.values()}
     last = None
     for number, hints in trimmer.interrupt.between(kept):
         last = writer.event(number, hints, trimmer)

@@ -25,7 +25,7 @@ from turbo_fzn.read.several import Several, several_of, without_several
 from turbo_fzn.run.answer.live import sample_seconds
 from turbo_fzn.run.answer.outcome import Finished, SearchEvent
 from turbo_fzn.run.arrangement import arranged
-from turbo_fzn.run.policy import check_names
+from turbo_fzn.run.policy import breaks_symmetry, check_names
 from turbo_fzn.run.prepare import log, prepare, set_precision, settle_root
 from turbo_fzn.run.prepared import Prepared
 from turbo_fzn.run.proving import Proving
@@ -119,7 +119,9 @@ class Run:
         yield prepared
         self.prepared = prepared = arranged(prepared)
         self.search = Search(prepared, self.options, self.interrupt, self.sample_seconds)
-        self.proving.begin(prepared.tnf)
+        model = prepared.model
+        breaks = model is not None and breaks_symmetry(model, self.options)
+        self.proving.begin(prepared.tnf, breaks, self.interrupt)
         self.search.proof = self.proving.proof
         for event in self.search.events():
             self.is_finished = isinstance(event, Finished)

@@ -116,7 +116,7 @@ def plan(model: Model, options: Options, for_once: bool) -> Plan:
     """The choices for a model before it is lowered; `for_once`: it will be searched with these options only."""
     return Plan(
         options.simplify and variants.simplifies(options.variant),
-        breaks_symmetry(model, options),
+        breaks_symmetry(model, options) and options.proof is None,  # a proof has its own way (proof/leaders.py)
         for_once and _learners_are_enough(options),
         variants.closes_octagons(options.variant),
         variants.has_holes(options.variant),
@@ -130,8 +130,7 @@ def breaks_symmetry(model: Model, options: Options) -> bool:
     goal = model.goal or NO_GOAL
     wanted = options.solution_limit() if goal.method == "satisfy" else options.optimal_limit()
     is_left_to_us = options.symmetry == "auto" and options.free_search and not _has_warm_start(goal.annotations)
-    is_told = options.cp_profiler is None and options.proof is None  # a proof cannot justify symmetry breaking
-    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and is_told
+    return (options.symmetry == "on" or is_left_to_us) and wanted == 1 and options.cp_profiler is None
 
 
 def _suggests_tours(goal: Goal, options: Options) -> bool:

@@ -31,13 +31,13 @@ class Proving:
         self.proof: Proof | None = None
         self.is_over = self.path is None
 
-    def begin(self, tnf: TNF) -> None:
-        """Encodes the model before the search. Raises UnsupportedError for constraints that cannot be logged, and
-        UsageError if the files cannot be written."""
+    def begin(self, tnf: TNF, breaks_symmetry: bool = False, interrupt: Interrupt | None = None) -> None:
+        """Encodes the model before the search, and breaks its symmetries. Raises UnsupportedError for constraints that
+        cannot be logged, and UsageError if the files cannot be written."""
         if self.path is not None and not tnf.infeasible:
             from turbo_fzn.proof.proof import Proof
 
-            self.proof = Proof(tnf, self.path)
+            self.proof = Proof(tnf, self.path, breaks_symmetry, interrupt)
 
     def end(self, engine: Engine | None, last: Found | None, interrupt: Interrupt) -> None:
         """Writes the proof of a search that has ended, whose last solution this is, unless there is a stop; the engine

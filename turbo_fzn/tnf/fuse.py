@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.tnf.clause_rows import Clauses, clause_rows
-from turbo_fzn.tnf.language import TNF
-from turbo_fzn.tnf.linear_rows import Linears, linear_rows
+from turbo_fzn.tnf.language import TNF, Op
+from turbo_fzn.tnf.linear_rows import Linears, linear_rows, with_sums
 from turbo_fzn.tnf.outsourced import outsourced
 
 
@@ -39,10 +40,27 @@ def fused_of(tnf: TNF, is_logged: bool) -> Fused:
 
 
 def fuse_for_log(tnf: TNF, kept: np.ndarray) -> Fused:
-    """The fused rows of a TNF that proofs can derive: wide rows replace none, and truths stay in sums, as proofs have
-    another form for whether two of them are equal."""
+    """The fused rows of a TNF that proofs can derive: wide rows replace none, what leaders name stays, and so do truths
+    in sums, as proofs have another form for whether two of them are equal."""
+    kept = kept.copy()
+    kept[[v for one in tnf.leaders for v, _ in one]] = True
     truths = (tnf.lower >= 0) & (tnf.upper <= 1)
     linears, clauses = linear_rows(tnf, kept | truths), clause_rows(tnf, kept)
+    return _of_trees(with_sums(linears, tnf.leaders), clauses)
+
+
+def fuse_whole(tnf: TNF) -> Fused:
+    """The fused rows of a TNF without joints, each of which would hide symmetries of its terms. Truths that a row
+    compares with each other stay, as proofs have another form for these."""
+    kept, truths = np.zeros(tnf.n_vars, bool), (tnf.lower >= 0) & (tnf.upper <= 1)
+    kept[tnf.named(outputs=False)] = True
+    y, z = (side[tnf.op == Op.EQ] for side in (tnf.y, tnf.z))
+    kept[y] |= truths[y] & truths[z]
+    kept[z] |= truths[y] & truths[z]
+    return _of_trees(linear_rows(tnf, kept, INFINITY), clause_rows(tnf, kept))
+
+
+def _of_trees(linears: Linears, clauses: Clauses) -> Fused:
     order = np.concatenate((linears.order, clauses.order)).astype(np.int32)
     return Fused(linears, clauses, linears.absorbed | clauses.absorbed, linears.links | clauses.links, order)
 

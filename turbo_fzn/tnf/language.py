@@ -197,7 +197,8 @@ class TNF:
     when the front end has already found a contradiction. `floats` is None where every variable is an integer.
     `wides` (wide.py) are implied by the rows, but for those that stand alone; `inner` (bool [n], or None) are
     variables that only rows of constraints name for which there are wide rows. `arranged` (arrange.Arranged) says
-    what a block's store holds, None for all variables.
+    what a block's store holds, None for all variables. `leaders`, pairs (variable, coefficient), are sums of at least 0
+    in one solution of each class of symmetric ones, for learners that log (proof/leaders.py).
     """
 
     op: np.ndarray
@@ -219,6 +220,7 @@ class TNF:
     wides: list[Wide] = field(default_factory=list)
     inner: np.ndarray | None = None
     arranged: Any = None
+    leaders: list[list[tuple[int, int]]] = field(default_factory=list)
 
     @property
     def n_vars(self) -> int:
@@ -261,6 +263,7 @@ class TNF:
             "warm_start": None if warm is None else (new[warm[0]], warm[1]),
             "stated": None if stated is None else (new[stated[0]], stated[1]),
             "wides": renumbered(self.wides, number),
+            "leaders": [[(int(new[v]), a) for v, a in one] for one in self.leaders],
         }
 
     def require_learners(self, n_learners: int, n_blocks: int) -> None:

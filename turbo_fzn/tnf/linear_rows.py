@@ -20,7 +20,7 @@ bounds become the bounds of the linear row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -84,6 +84,19 @@ def linear_rows(tnf: TNF, kept: np.ndarray, most_terms: int | None = None) -> Li
     links.keep(~_joints(rows, links, *limits))
     links.keep(_justified(rows, links))
     return _Sums(rows, links).linears()
+
+
+def with_sums(linears: Linears, sums: list[list[tuple[int, int]]]) -> Linears:
+    """The linear rows, and behind them rows without a root: each sum, pairs (variable, coefficient), is at least 0."""
+    n = len(sums)
+    if not n:
+        return linears
+    terms = np.array([pair for one in sums for pair in one], np.int32).reshape(-1, 2)
+    starts = linears.starts[-1] + np.cumsum([len(one) for one in sums])
+    ends = (("low", 0), ("high", INFINITY), ("kind", LinearKind.RANGE), ("truth", NOBODY), ("roots", NOBODY))
+    more = {name: np.full(n, value, getattr(linears, name).dtype) for name, value in ends}
+    more |= {"starts": starts.astype(np.int32), "variables": terms[:, 0], "coefficients": terms[:, 1]}
+    return replace(linears, **{name: np.concatenate((getattr(linears, name), column)) for name, column in more.items()})
 
 
 class _LinearRows(Rows):

@@ -15,6 +15,7 @@ from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log as records
 from turbo_fzn.proof.proof import Proof
+from turbo_fzn.symmetry.tuning import TUNING
 from turbo_fzn.tnf.language import Op
 
 TNF = make_tnf([(0, 3), (0, 3), (0, 3)], [(int(Op.ADD), 0, 1, 2)])
@@ -81,3 +82,12 @@ def test_a_log_whose_last_part_does_not_fit_on_the_disk_makes_no_proof(tmp_path,
     Proof(TNF, str(tmp_path / "a.pbp")).write(learned, Interrupt())
     assert ["No space left" in message for message in caplog.messages] == [True]
     file.close()
+
+
+def test_a_proof_that_breaks_no_symmetry_leaves_no_leaders_of_an_earlier_one(tmp_path, monkeypatch):
+    """Learners would use sums that no step of this proof states."""
+    monkeypatch.setattr(TUNING, "least_symmetries", 1)
+    tnf = make_tnf([(0, 3), (0, 3), (0, 6)], [(int(Op.ADD), 2, 0, 1)], objective=2)
+    for breaks_symmetry in (True, False):
+        proof = Proof(tnf, str(tmp_path / "a.pbp"), breaks_symmetry)
+        assert bool(tnf.leaders) == (proof.leaders is not None) == breaks_symmetry

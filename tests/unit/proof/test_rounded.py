@@ -9,7 +9,8 @@ import numpy as np
 from turbo_fzn.base.domains import INFINITY
 from turbo_fzn.bounds.cuts.cutter import Cut
 from turbo_fzn.bounds.lp.relaxation import LinearRows
-from turbo_fzn.proof.checker import Checker, implies, normal
+from turbo_fzn.proof.checker import Checker
+from turbo_fzn.proof.constraints import implies, normal
 from turbo_fzn.proof.encoding import Encoding
 from turbo_fzn.proof.recorded import StatedCutter
 from turbo_fzn.proof.relaxed import Relaxed

@@ -386,9 +386,7 @@ class Problem(ctypes.Structure):
     readers: Annotated[pointer, "const Reader"]
     sum_scales: Annotated[pointer, "const i32"]  # one a sum: a violation of so much counts as one
     stated: Annotated[pointer, "const Stated"]  # the neighbourhood that the model states
-    restart_limits: Annotated[
-        pointer, "const i32"
-    ]  # failures before each (search/schedule.h); none: its own
+    restart_limits: Annotated[pointer, "const i32"]  # failures before each (search/schedule.h); none: its own
 
 
 STATISTICS = [name for name in Statistics.__annotations__ if name != "activity_ticks"]
