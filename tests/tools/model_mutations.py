@@ -290,7 +290,7 @@ LEADERS = [
              "dict(whole.terms) == {v: sign * a for v, a in terms.items()}", "dict(whole.terms).keys() == terms.keys()",
              "test_unlinked.py"),
     Mutation("leaders", "a comparison gives no bound", "unlinked.py", "Unlinked._derive_row",
-             "self._take_bounds((self.derived.y[root], self.derived.z[root]), whole_one)", "pass",
+             "self._take_bounds((self.derived.y[root], self.derived.z[root]), stated)", "pass",
              "test_unlinked.py -k comparison"),
     Mutation("leaders", "the domain of a link stays", "unlinked.py", "Unlinked.remove_links",
              "gone += [self.encoding.domains[v]", "[self.encoding.domains[v]", "test_unlinked.py"),

@@ -182,6 +182,11 @@ class Derived:
         return self.encoding.rows[row][0].alternatives[0].inequalities
 
 
+def add_constraint(words: list[str], number: int, factor: int) -> None:
+    """Adds a constraint, times the factor, to the sum that these words make."""
+    words += [str(number), str(factor), "*", *(["+"] if words else [])]
+
+
 def add_bound(encoding: Encoding, words: list[str], side: int, factor: int) -> int:
     """Adds the bound of a side, times the factor, to the sum that these words make. Returns the bound, likewise."""
     variable = side >> 1

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import NamedTuple
 
-from turbo_fzn.proof.derived import add_bound
+from turbo_fzn.proof.derived import add_bound, add_constraint
 from turbo_fzn.proof.steps import Steps
 
 Entries = dict[int, int]
@@ -90,7 +90,7 @@ class Rounder:
         """The words of a sum of rows."""
         words: list[str] = []
         for name, factor in zip(names, factors):
-            _add_row(words, self.number(name), factor)
+            add_constraint(words, self.number(name), factor)
         return words
 
     def _derive(self, one: Rounding) -> int:
@@ -122,7 +122,7 @@ class Rounder:
 
     def _slack(self, name: int | Rounding, a: int) -> _Item:
         number, (entries, least) = self.number(name), self.says(name)
-        return _Item(a, entries, -least, lambda words, factor: _add_row(words, number, factor))
+        return _Item(a, entries, -least, lambda words, factor: add_constraint(words, number, factor))
 
     def _by_cases(
         self, z: Entries, k: int, rounding: tuple[int, int], steep: _Items, flat: _Items
@@ -175,10 +175,6 @@ def _total(items: list[_Item], factors: list[int]) -> tuple[Entries, int]:
     for item, factor in zip(items, factors):
         _add(entries, item.entries, factor)
     return entries, sum(factor * item.constant for item, factor in zip(items, factors))
-
-
-def _add_row(words: list[str], number: int, factor: int) -> None:
-    words += [str(number), str(factor), "*", *(["+"] if words else [])]
 
 
 def _sum_of(items: _Items, words: list[str] | None = None) -> list[str]:

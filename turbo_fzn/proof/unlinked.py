@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from turbo_fzn.proof.derived import Derived, add_bound
+from turbo_fzn.proof.derived import Derived, add_bound, add_constraint
 from turbo_fzn.proof.encoding import TRUE, Assumed, Inequality
 from turbo_fzn.proof.hints import NotJustified
 from turbo_fzn.proof.steps import Steps
@@ -75,11 +75,11 @@ class Unlinked:
             for case, other in zip(split.alternatives, whole.alternatives):
                 for one, derived in zip(case.inequalities, other.inequalities):
                     if derived.number < 0:
-                        whole_one = derived._replace(number=self._write_words(derived))
+                        stated = derived._replace(number=self._write_words(derived))
                         if one.number:
-                            self.whole_of[one.number] = whole_one
+                            self.whole_of[one.number] = stated
                         else:  # it says no more than the bounds of these links
-                            self._take_bounds((self.derived.y[root], self.derived.z[root]), whole_one)
+                            self._take_bounds((self.derived.y[root], self.derived.z[root]), stated)
 
     def _write_words(self, one: Inequality) -> int:
         return self.line(f"pol {' '.join(self.derived.words[-one.number])}")
@@ -191,8 +191,7 @@ class Unlinked:
             if v not in self.sums:
                 add_bound(encoding, words, other, abs(a))
             elif other in self.bounds:
-                part = [str(self.bounds[other]), str(abs(a)), "*"]
-                words += [*part, "+"] if words else part
+                add_constraint(words, self.bounds[other], abs(a))
             else:
                 return
         if -(-found // factor) >= self._end(side):
@@ -225,8 +224,7 @@ class Unlinked:
         words = [] if whole is None or self._is_definition(one) else [str(whole.number)]
         for v, a in one.terms:
             if v in self.definitions:
-                part = [str(self.definitions[v][a < 0]), str(abs(a)), "*"]
-                words += [*part, "+"] if words else part
+                add_constraint(words, self.definitions[v][a < 0], abs(a))
         self.numbers[one.number] = self.line(f"pol {' '.join(words)}")
 
     def _define_truth(self, row: int) -> list[int]:
