@@ -283,7 +283,8 @@ def test_the_solver_is_installed_in_a_folder_and_uninstalled_from_it(tmp_path):
 
 
 @pytest.fixture
-def quick_compiler(tmp_path) -> str:
+def quick_compiler(tmp_path, monkeypatch) -> str:
+    monkeypatch.setenv(*builds.ONE_ENGINE)
     return str(builds.quick_compiler(tmp_path))
 
 

@@ -80,6 +80,10 @@ fi
 """
 
 
+# A run with flags of its own compiles one engine, and none beside it that is sooner there.
+ONE_ENGINE = ("TURBO_FZN_KERNEL_FLAGS", "-O0")
+
+
 def quick_compiler(folder: Path, first: str = 'echo run >> "{folder}/runs"') -> Path:
     """A C++ compiler that does not optimise, and compiles once a run what it is given. `first`: the shell's words for
     what its process does first; by default it notes each of its runs in a file."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.builds import quick_compiler
+from support.builds import ONE_ENGINE, quick_compiler
 from support.command import LEAST_SUM, PATIENCE, environment, run, value, write
 from turbo_fzn.base import cache
 from turbo_fzn.base.errors import EngineError
@@ -40,7 +40,8 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def compiler(tmp_path) -> str:
+def compiler(tmp_path, monkeypatch) -> str:
+    monkeypatch.setenv(*ONE_ENGINE)
     return str(quick_compiler(tmp_path))
 
 

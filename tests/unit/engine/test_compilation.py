@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from support.builds import quick_compiler
+from support.builds import ONE_ENGINE, quick_compiler
 from support.command import (
     COMMAND,
     LEAST_SUM,
@@ -49,6 +49,7 @@ class Workshop:
             "TURBO_FZN_CACHE": str(self.cache),
             "CXX": str(quick_compiler(folder, first=WAITING)),
             "TMPDIR": str(self.temporary),
+            ONE_ENGINE[0]: ONE_ENGINE[1],
         }
 
     def run(self, *flags: object) -> Answer:
@@ -283,12 +284,14 @@ exec {compiler} "$@" -O0
 
 
 @pytest.mark.slow
-def test_the_first_run_has_an_engine_that_compiles_soon_and_later_ones_the_right_one(shop):
+@pytest.mark.parametrize("is_named", [False, True], ids=["found", "named"])
+def test_the_first_run_has_an_engine_that_compiles_soon_and_later_ones_the_right_one(shop, is_named):
     usual = shutil.which("c++")
     (shop.folder / "c++").write_text(TWO_SPEEDS.format(folder=shop.folder, compiler=usual))
     (shop.folder / "c++").chmod(0o755)
     path = os.pathsep.join([str(shop.folder), os.environ["PATH"]])
-    shop.changes |= {"CXX": "", "TURBO_FZN_KERNEL_FLAGS": "", "PATH": path}
+    choice = {"CXX": str(shop.folder / "c++")} if is_named else {"CXX": "", "PATH": path}
+    shop.changes |= {"TURBO_FZN_KERNEL_FLAGS": "", **choice}
     assert solved(shop.run()) and solved(shop.run()), "while the right one is being compiled"
     (quick,) = shop.library()
     shop.wait_for_compilers(1)

@@ -279,7 +279,7 @@ def soonest_cpu_library(bits: int, *extra: str) -> Path:
     third of the time and is a quarter slower; the optimised engine is compiled in the background for later runs."""
     stem, command = f"cpu{bits}", _cpu_command(bits, extra)
     hasty, folder = [*command, *QUICK_FLAGS], _lasting_folder()
-    as_told = set(extra) - set(CPU_FLOAT_FLAGS) or os.environ.get("CXX") or developer_flags()
+    as_told = set(extra) - set(CPU_FLOAT_FLAGS) or developer_flags()
     is_there = _kept(_name(stem, ".so", command)) is not None
     if as_told or is_there or (folder is None and _kept(_name(stem, ".so", hasty)) is None):
         return cpu_library(bits, *extra)
