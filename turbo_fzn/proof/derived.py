@@ -34,6 +34,7 @@ class Derived:
         self.users: dict[int, list[tuple[int, int]]] = {}  # operand -> rows of clauses, and its place there
         self.words: list[list[str]] = [[]]
         self.splits_of_fused: dict[int, tuple[Split, ...]] = {}
+        self.variables_of_fused: dict[int, set[int]] = {}
         self.clauses: dict[int, list[Literal]] = {}
         self.steps: dict[int, Step] = {}  # of clauses
         for row in fused.clauses.absorbed.nonzero()[0].tolist():
@@ -57,12 +58,17 @@ class Derived:
         return self.splits_of_fused[number]
 
     def variables(self, row: int) -> Iterable[int]:
-        """The variables that it or its inequalities name, perhaps twice; a link's bound may name more than the sum
-        does."""
+        """The variables that it or its inequalities name, perhaps twice."""
         number = row - len(self.x)
         if number < 0:
             operands = self.x[row], self.y[row], self.z[row]
             return operands[:2] if self.is_element[row] else operands
+        if number not in self.variables_of_fused:
+            self.variables_of_fused[number] = self._variables(number, row)
+        return self.variables_of_fused[number]
+
+    def _variables(self, number: int, row: int) -> set[int]:
+        """The variables of a fused row; a link's bound may name more than the sum does."""
         linears = self.fused.linears
         terms = linears.variables[linears.starts[number] : linears.starts[number + 1]].tolist()
         cases = [one for split in self.splits(row) for one in split.alternatives]
@@ -197,4 +203,4 @@ def add_bound(encoding: Encoding, words: list[str], side: int, factor: int) -> i
         parts = [[encoding.spell(2 * bit + (side & 1)), str(factor << i), "*"] for i, bit in bits]
     for part in parts:
         words += [*part, "+"] if words else part
-    return factor * (-encoding.upper[variable] if side & 1 else encoding.lower[variable])
+    return factor * encoding.first[side]

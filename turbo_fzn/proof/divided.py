@@ -175,10 +175,9 @@ class Division:
 
     def _written(self, step: Step, words: list[str], terms: tuple[tuple[int, int], ...], least: int) -> _Clause:
         number = self.writer.line(f"pol {' '.join(words)}")
-        step = Step(step.assumed, (), Inequality(number, terms, least), (), 0)
-        more = cutting_planes(self.encoding, step, self.writer.define)
-        if more is not None:
-            self.writer.line(f"pol {' '.join(more)}")
+        line = cutting_planes(self.encoding, Inequality(number, terms, least), step.assumed, self.writer.define)
+        if line is not None:
+            self.writer.line(line)
             self.writer.write(f"del id {number}\n")
             number = self.writer.count
         return _Clause(number, frozenset(step.assumed))
@@ -192,4 +191,4 @@ class _Sides(dict[int, int]):
         self.encoding = encoding
 
     def __missing__(self, side: int) -> int:
-        return -self.encoding.upper[side >> 1] if side & 1 else self.encoding.lower[side >> 1]
+        return self.encoding.first[side]

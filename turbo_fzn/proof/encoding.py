@@ -82,6 +82,7 @@ class Encoding(Lines):
         self.selectors: dict[tuple[str, int], int] = {}  # (kind, row) -> 0-1 variable
         self.renumbered: dict[int, int] = {}  # constraints of the file that a proof has under another number
         self.lower, self.upper = tnf.lower.tolist(), tnf.upper.tolist()
+        self.first = [k for low, high in zip(self.lower, self.upper) for k in (low, -high)]  # the bound of each side
         super().__init__([(high - low).bit_length() for low, high in zip(self.lower, self.upper)])
         self.rows = _Cases(self._cases_again)
         self.row_starts = array("q")  # the number of constraints before each row

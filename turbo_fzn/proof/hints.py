@@ -8,6 +8,7 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain
 
 from turbo_fzn.engine.abi.log_records import HintKind, ProofTrim, TrimFault
 from turbo_fzn.engine.library import library
@@ -87,7 +88,7 @@ class Hints:
 
     def note_step(self, assumed: Iterable[tuple[int, int]]) -> None:
         """Records what the next step assumes."""
-        numbers = array("q", [number for literal in assumed for number in literal])
+        numbers = array("q", chain.from_iterable(assumed))
         if self.functions.trim_note_step(self.state, _address(numbers), len(numbers)) < 0:
             raise MemoryError
 

@@ -65,14 +65,26 @@ class Lines:
         """The words of a sum of (coefficient, literal), with a space behind it."""
         return "".join([f"{coefficient} {self.spell(literal)} " for coefficient, literal in terms])
 
+    def weakening(self, variable: int) -> str:
+        """The words by which a `pol` step does without a variable's bits, each with a space before it."""
+        key = variable, 0, "w"
+        words = self.sums.get(key)
+        if words is None:
+            words = self._keep(key, "".join([f" x{variable}b{i} w" for i in range(len(self.bits[variable]))]))
+        return words
+
     def sum_of(self, variable: int, factor: int, sign: str = "") -> str:
         """The words of the sum of a variable's bits, or of their negations, times a factor, with a space behind it."""
         key = variable, factor, sign
         words = self.sums.get(key)
         if words is None:
-            if len(self.sums) >= TUNING.kept_sums:
-                self.sums.clear()
             width = len(self.bits[variable])
-            words = "".join([f"{factor << i} {sign}x{variable}b{i} " for i in range(width)])
-            self.sums[key] = words
+            words = self._keep(key, "".join([f"{factor << i} {sign}x{variable}b{i} " for i in range(width)]))
+        return words
+
+    def _keep(self, key: tuple[int, int, str], words: str) -> str:
+        """The words, which are kept for later unless others take their place."""
+        if len(self.sums) >= TUNING.kept_sums:
+            self.sums.clear()
+        self.sums[key] = words
         return words

@@ -60,9 +60,11 @@ def _refute_split(encoding: Encoding, split: Split, bounds: Bounds) -> Step | No
 
 
 def _refute_case(encoding: Encoding, one: Alternative, bounds: Bounds) -> Step | None:
-    within = dict(bounds)
-    for side, k in one.guard:
-        within[side] = max(within.get(side, k), k)
+    within = bounds
+    if one.guard:
+        within = dict(bounds)
+        for side, k in one.guard:
+            within[side] = max(within.get(side, k), k)
     if one.inner is not None:
         return _refute_split(encoding, one.inner, within)
     for inequality in one.inequalities:
@@ -129,52 +131,43 @@ def contradiction(encoding: Encoding, one: Inequality, within: Bounds) -> Step |
         short += a * within[2 * v + 1] if a > 0 else -a * within[2 * v]
     if short <= 0:
         return None
-    assumed: list[Assumed] = list(one.conditions)
+    first, assumed = encoding.first, [*one.conditions]
     for v, a in one.terms:
         side = 2 * v + (a > 0)
-        root = -encoding.upper[v] if side & 1 else encoding.lower[v]
-        gap = abs(a) * (within[side] - root)
+        k = within[side]
+        gap = abs(a) * (k - first[side])
         if gap < short:  # the root bound suffices
             short -= gap
         else:
-            assumed.append((side, within[side]))
-    kept = tuple(sorted({pair for pair in assumed if encoding.literal(pair) >= 0}))
+            assumed.append((side, k))
+    kept = tuple(sorted({(side, k) for side, k in assumed if first[side] < k <= -first[side ^ 1]}))
     return Step(kept, one.chosen, one, (), 0)
 
 
 Number = Callable[[Assumed], tuple[int, int]]
 
 
-def cutting_planes(encoding: Encoding, step: Step, define: Number) -> list[str] | None:
-    """The words of the `pol` line that derives the clause of a step from its inequality; None where the inequality is
-    that clause. `define` gives the numbers of the two constraints that define an order literal."""
-    one = step.inequality
-    assert one is not None
-    words, weakened = [str(one.number)], []
-    least = one.least
-    at = dict(step.assumed)
+def cutting_planes(encoding: Encoding, one: Inequality, assumed: Iterable[Assumed], define: Number) -> str | None:
+    """The `pol` line that derives from an inequality the clause of the bounds that contradict it; None where the
+    inequality is that clause. `define` gives the numbers of the two constraints that define an order literal."""
+    words, weakened, least = [f"pol {one.number}"], "", one.least
+    at = dict(assumed)
     for v, a in one.terms:
-        side = 2 * v + (a > 0)
-        low, high = encoding.lower[v], encoding.upper[v]
-        k = at.get(side, -high if side & 1 else low)
-        if (side, k) not in step.assumed:
-            k = -high if side & 1 else low
-        least += abs(a) * k
-        if high - low == 1:
-            if (side, k) not in step.assumed:
-                weakened += [encoding.name_of(encoding.bits[v][0]), "w"]
-        elif (side, k) in step.assumed:
-            words += _scaled(define((side, k))[side & 1], abs(a))
+        side, size = 2 * v + (a > 0), abs(a)
+        k = at.get(side)
+        least += size * (encoding.first[side] if k is None else k)
+        if k is not None:
+            if encoding.upper[v] - encoding.lower[v] > 1:
+                words.append(_scaled(define((side, k))[side & 1], size))
         elif side & 1 and v in encoding.domains:
-            words += _scaled(encoding.domains[v], abs(a))
+            words.append(_scaled(encoding.domains[v], size))
         else:
-            weakened += [word for bit in encoding.bits[v] for word in (encoding.name_of(bit), "w")]
+            weakened += encoding.weakening(v)
     assert least > 0, "the bounds do not contradict the inequality"
-    words += weakened
-    if len(words) == 1 and least == 1:
+    if len(words) == 1 and not weakened and least == 1:
         return None
-    return [*words, "s", *([str(least), "d"] if least > 1 else [])]
+    return f"{' '.join(words)}{weakened} s{f' {least} d' if least > 1 else ''}"
 
 
-def _scaled(number: int, factor: int) -> list[str]:
-    return [str(number), *([str(factor), "*"] if factor > 1 else []), "+"]
+def _scaled(number: int, factor: int) -> str:
+    return f"{number} {factor} * +" if factor > 1 else f"{number} +"

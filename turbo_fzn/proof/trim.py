@@ -56,7 +56,7 @@ class Trimmer:
         self.behind: dict[int, list[int]] = {}  # the events that the log does not have
         self.clauses = array("q", (NONE,))  # the event of each name
         self.solutions: list[int] = []  # their events; the last is the best
-        self.first = array("q", [k for ends in zip(encoding.lower, encoding.upper) for k in (ends[0], -ends[1])])
+        self.first = array("q", encoding.first)
         self.now = self.first[:]  # for each side, its bound at level 0 before the event that is looked at
         self.root_sides, self.root_bounds, self.root_events, self.root_before = (array("q") for _ in range(4))
         self.last_roots = array("q", [NONE]) * len(self.now)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import IO
 
 from turbo_fzn.engine.logged import Log
 from turbo_fzn.process.interrupt import Interrupt
 from turbo_fzn.proof import log
-from turbo_fzn.proof.encoding import Encoding
+from turbo_fzn.proof.encoding import Assumed, Encoding
 from turbo_fzn.proof.hints import CHAIN, EVENT, KINDS, LAST, SHIFT, STEP, NotJustified, unpacked
 from turbo_fzn.proof.leaders import Leaders
 from turbo_fzn.proof.refutation import Inequality, Step, cutting_planes
@@ -84,9 +83,9 @@ class Writer(Steps):
 
     # ---- steps
 
-    def constraint(self, hint: int, trimmer: Trimmer) -> str:
-        """The constraint of a hint (hints.py), which may be used for the first or the last time."""
-        kind, number, name = hint & KINDS, hint >> SHIFT, hint & ~LAST
+    def constraint(self, name: int, trimmer: Trimmer) -> str:
+        """The constraint of a hint without LAST (hints.py), which may be used for the first time."""
+        kind, number = name & KINDS, name >> SHIFT
         if name not in self.known:
             if kind == EVENT:
                 raise LookupError
@@ -100,18 +99,19 @@ class Writer(Steps):
 
     def derive(self, step: Step) -> int:
         """Writes a step. Returns its constraint."""
+        if step.inequality is not None:
+            return self.against(self.stated(step.inequality), step.assumed)
         for assumed in step.assumed:
             self.literal(assumed)
-        if step.inequality is not None:
-            inequality = self.stated(step.inequality)
-            if inequality is not step.inequality:
-                step = replace(step, inequality=inequality)
-            words = cutting_planes(self.encoding, step, self.define)
-            return inequality.number if words is None else self.line(f"pol {' '.join(words)}")
         parts = [str(self.part(one)) for one in step.parts]
         if step.closing:
             parts.append(str(step.closing))
         return self.rup([(side ^ 1, 1 - k) for side, k in step.assumed], parts)
+
+    def against(self, inequality: Inequality, assumed: Iterable[Assumed]) -> int:
+        """The constraint that the inequality excludes these bounds; a new one is written."""
+        line = cutting_planes(self.encoding, inequality, assumed, self.define)
+        return inequality.number if line is None else self.line(line)
 
     def part(self, step: Step) -> int:
         """The constraint of a part of a step, which may be a part of several."""
@@ -134,9 +134,10 @@ class Writer(Steps):
             found = self.cut(words[0], words[1], used, trimmer)
         else:
             clause = {log.LEARNED: words[1:], log.ROOT: words[:2], log.REFUTED: []}[kind]
-            known = self.known
-            numbers = [known.get(hint) or self.constraint(hint, trimmer) for hint in reversed(used)]
-            found = self.rup(log.literals(clause), numbers)
+            known, names = self.known, [hint & ~LAST for hint in reversed(used)]
+            found = self.rup(
+                log.literals(clause), [known.get(name) or self.constraint(name, trimmer) for name in names]
+            )
         self.known[number << SHIFT | EVENT] = str(found)
         self.delete([hint & ~LAST for hint in used if hint & LAST])
         return found
@@ -165,9 +166,7 @@ class Writer(Steps):
             inequality = Inequality(improving, ((side >> 1, -1 if side & 1 else 1),), least)
         else:
             inequality = self.relaxed_bound()
-        assumed = (against,) if self.literal(against) else ()  # otherwise no value is left
-        words = cutting_planes(self.encoding, Step(assumed, (), inequality, (), 0), self.define)
-        return inequality.number if words is None else self.line(f"pol {' '.join(words)}")
+        return self.against(inequality, (against,) if self.literal(against) else ())  # otherwise no value is left
 
     def relaxed_bound(self) -> Inequality:
         """The relaxation's bound, derived where it is new."""
