@@ -58,7 +58,7 @@ class Derived:
         return self.splits_of_fused[number]
 
     def variables(self, row: int) -> Iterable[int]:
-        """The variables that it or its inequalities name, perhaps twice."""
+        """The variables that the row or its inequalities name, perhaps twice."""
         number = row - len(self.x)
         if number < 0:
             operands = self.x[row], self.y[row], self.z[row]

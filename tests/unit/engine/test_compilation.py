@@ -234,6 +234,17 @@ def test_the_log_of_a_first_run_names_what_is_compiled_in_the_background(tmp_pat
     wait_until(lambda: not list(path.parent.glob("*.lock")))
 
 
+def test_a_compiler_that_lacks_the_flags_of_the_engine_that_is_there_soon_compiles_the_right_one(shop):
+    quick = shop.changes["CXX"]
+    refusing = shop.folder / "other-c++"
+    refusing.write_text(f'#!/bin/sh\ncase "$*" in *-Og*) echo unknown option >&2; exit 2;; esac\nexec "{quick}" "$@"\n')
+    refusing.chmod(0o755)
+    shop.changes |= {"TURBO_FZN_KERNEL_FLAGS": "", "CXX": str(refusing)}
+    shop.let_go()
+    assert solved(shop.run())
+    assert len(shop.compilers()) == len(shop.library()) == 1
+
+
 @pytest.mark.covers("V5")
 def test_without_a_profiler_no_kernels_are_compiled_for_one(shop):
     shop.let_go()

@@ -283,7 +283,12 @@ def soonest_cpu_library(bits: int, *extra: str) -> Path:
     is_there = _kept(_name(stem, ".so", command)) is not None
     if as_told or is_there or (folder is None and _kept(_name(stem, ".so", hasty)) is None):
         return cpu_library(bits, *extra)
-    quick = _cached(stem, ".so", hasty, "solve.cpp")
+    try:
+        quick = _cached(stem, ".so", hasty, "solve.cpp")
+    except EngineError:
+        if not os.environ.get("CXX"):
+            raise
+        return cpu_library(bits, *extra)  # a compiler of the user's own may lack these flags
     if folder is not None:
         _begin_beside(folder / _name(stem, ".so", command), command)
     return quick
