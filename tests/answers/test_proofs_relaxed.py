@@ -132,7 +132,7 @@ def test_the_bound_of_a_linear_model_is_stated_and_true():
     tight = cuts = trees = 0
     for model, tnf in (*linear_models(N_LINEAR), *knapsacks(N_KNAPSACKS)):
         relaxed, best = bounded(tnf), model.sense * model.optimum()
-        if relaxed.bound is None or relaxed.bound <= relaxed.end(relaxed.goal):
+        if relaxed.bound is None or relaxed.bound <= relaxed.encoding.first[relaxed.goal]:
             continue
         steps = stated(relaxed, relaxed.bound)
         assert relaxed.bound <= best and steps is not None
@@ -142,7 +142,7 @@ def test_the_bound_of_a_linear_model_is_stated_and_true():
             tight += 1
             relaxed = bounded(tnf)
             assert stated(relaxed, best + 1) is None
-            if best < -relaxed.end(relaxed.goal ^ 1):
+            if best < -relaxed.encoding.first[relaxed.goal ^ 1]:
                 relaxed.proved = best + 1
                 with pytest.raises(NotJustified):
                     relaxed.state(Writer(relaxed.encoding, lambda text: None))
@@ -164,7 +164,8 @@ def test_nodes_that_divide_the_objective_state_their_bound(monkeypatch):
     monkeypatch.setattr(StatedTree, "choose", mostly_the_objective)
     for model, tnf in (*linear_models(N_LINEAR), *knapsacks(N_KNAPSACKS)):
         relaxed = bounded(tnf)
-        if relaxed.nodes.children and relaxed.bound is not None and relaxed.bound > relaxed.end(relaxed.goal):
+        least = relaxed.encoding.first[relaxed.goal]
+        if relaxed.nodes.children and relaxed.bound is not None and relaxed.bound > least:
             assert relaxed.bound <= model.sense * model.optimum() and stated(relaxed, relaxed.bound) is not None
             divided += any(path[-1][0] == tnf.objective for paths in relaxed.nodes.children.values() for path in paths)
     assert divided > N_LINEAR / 20, divided
@@ -187,7 +188,7 @@ def holes(sense: int, n: int, base: int) -> str:
 @pytest.mark.parametrize("base", (0, -40))
 def test_where_the_rows_have_no_solution_the_bound_is_a_contradiction(sense, base):
     relaxed = bounded(prepare(parse_text(holes(sense, 4, base)), Options(), Interrupt()).tnf)
-    assert relaxed.bound == relaxed.beyond > -relaxed.end(relaxed.goal ^ 1)
+    assert relaxed.bound == relaxed.beyond > -relaxed.encoding.first[relaxed.goal ^ 1]
     lines: list[str] = []
     number, count = relaxed.state(Writer(relaxed.encoding, lines.append)).number, relaxed.encoding.count
     model = StringIO()
@@ -241,7 +242,7 @@ def test_a_relaxation_that_knows_the_best_solution_proves_it():
         bounder.tell(best)
         bounder.run()
         assert relaxed.bound == best and bounder.bound == best
-        if best > relaxed.end(relaxed.goal):
+        if best > relaxed.encoding.first[relaxed.goal]:
             assert stated(relaxed, best) is not None and stated(bounded(tnf), best + 1) is None
             trees += len(relaxed.nodes.children) > 1
     assert trees > N_KNAPSACKS / 2, trees

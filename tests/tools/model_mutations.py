@@ -214,7 +214,7 @@ PROOFS = [
              "if encoding.upper[variable] - encoding.lower[variable] > 1:", "if True:",
              "test_proofs_relaxed.py -k two_values"),
     Mutation("proofs", "no solution is a bound of the objective", "relaxed.py", "Relaxed.beyond",
-             "1 - self.end", "0 - self.end", "test_proofs_relaxed.py -k no_solution"),
+             "1 - self.encoding", "0 - self.encoding", "test_proofs_relaxed.py -k no_solution"),
     Mutation("proofs", "the log gets a bound beyond its numbers", "stated_bounding.py", "StatedBounding.hand_over",
              "min(bound, self.relaxed.beyond)", "bound", "test_proofs_relaxed.py -k without_a_solution"),
     Mutation("proofs", "a bound is published before its proof", "recorded.py", "StatedTree.certify",

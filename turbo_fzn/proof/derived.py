@@ -69,8 +69,7 @@ class Derived:
 
     def _variables(self, number: int, row: int) -> set[int]:
         """The variables of a fused row; a link's bound may name more than the sum does."""
-        linears = self.fused.linears
-        terms = linears.variables[linears.starts[number] : linears.starts[number + 1]].tolist()
+        terms = [v for v, _ in self.fused.linears.terms(number)]
         cases = [one for split in self.splits(row) for one in split.alternatives]
         terms += [side >> 1 for one in cases for side, _ in one.guard]
         return {*terms, *(v for one in cases for inequality in one.inequalities for v, _ in inequality.terms)}
@@ -78,9 +77,7 @@ class Derived:
     def _stated(self, number: int) -> Inequality:
         """The inequality of a linear row without a root."""
         linears = self.fused.linears
-        place = slice(linears.starts[number], linears.starts[number + 1])
-        terms = zip(linears.variables[place].tolist(), linears.coefficients[place].tolist())
-        return Inequality(self.stated[number - linears.n_rows], tuple(terms), int(linears.low[number]))
+        return Inequality(self.stated[number - linears.n_rows], tuple(linears.terms(number)), int(linears.low[number]))
 
     def _fused_split(self, root: int, split: Split) -> Split:
         cases = [

@@ -150,7 +150,7 @@ class Division:
         assumed = (below.assumed | above.assumed) - {(2 * column + 1, -value), (2 * column, value + 1)}
         clause = [(side ^ 1, 1 - k) for side, k in sorted(assumed)]
         number = self.writer.rup(clause, [str(below.number), str(above.number)])
-        self.writer.write(f"del id {below.number} {above.number}\n")
+        self.writer.delete((below.number, above.number))
         return _Clause(number, assumed)
 
     def _leaf(self, path: Path) -> _Clause | None:
@@ -178,7 +178,7 @@ class Division:
         line = cutting_planes(self.encoding, Inequality(number, terms, least), step.assumed, self.writer.define)
         if line is not None:
             self.writer.line(line)
-            self.writer.write(f"del id {number}\n")
+            self.writer.delete((number,))
             number = self.writer.count
         return _Clause(number, frozenset(step.assumed))
 

@@ -54,7 +54,7 @@ class Relaxed:
     @property
     def beyond(self) -> int:
         """The least bound that no value of the objective meets."""
-        return 1 - self.end(self.goal ^ 1)
+        return 1 - self.encoding.first[self.goal ^ 1]
 
     def close(self) -> None:
         """Ends the reading of rows: from now on, only the caller's thread uses the encoding. A bound that is proved
@@ -106,10 +106,6 @@ class Relaxed:
     def _is_column(self, condition: Assumed) -> bool:
         variable = condition[0] >> 1
         return self.encoding.upper[variable] - self.encoding.lower[variable] <= 1
-
-    def end(self, side: int) -> int:
-        """The least value of a side in the model."""
-        return -self.encoding.upper[side >> 1] if side & 1 else self.encoding.lower[side >> 1]
 
     # ---- the bound
 

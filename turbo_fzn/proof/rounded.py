@@ -109,7 +109,7 @@ class Rounder:
         divisor = gcd(*entries.values())
         if divisor > 1:
             self.writer.line(f"pol {number} {divisor} d")
-            self.writer.write(f"del id {number}\n")
+            self.writer.delete((number,))
             number = self.writer.count
         return number
 
@@ -141,7 +141,7 @@ class Rounder:
         ]
         unit = writer.line(f"rup 1 {truth} >= 1 ; ~ {parts[0]} {parts[1]}")
         number = writer.line(f"pol {holds} {unit} {weight} * +")
-        writer.write(f"del id {' '.join(map(str, (above, below, holds, fails, *parts, unit)))}\n")
+        writer.delete((above, below, holds, fails, *parts, unit))
         return number, entries
 
     def _distinguish(self, name: str, entries: Entries, least: int) -> tuple[int, int, int]:

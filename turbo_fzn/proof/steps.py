@@ -27,6 +27,11 @@ class Steps:
         self.count += 1
         return self.count
 
+    def delete(self, numbers: Iterable[int]) -> None:
+        """Writes that constraints are not needed any more."""
+        if words := " ".join(map(str, numbers)):
+            self.write(f"del id {words}\n")
+
     def rup(self, clause: list[Assumed], hints: list[str]) -> int:
         return self.line(f"rup {''.join(map(self.literal, clause))}>= 1 ; ~ {' '.join(dict.fromkeys(hints))}")
 

@@ -62,11 +62,7 @@ class Unlinked:
         self.last_whole = self.steps.count
         gone = [one.number for row in absorbed for one in self.inequalities(row) if self._names_link(one)]
         gone += [self.encoding.domains[v] for v in sorted(self.links) if v in self.encoding.domains]
-        self._delete(gone)
-
-    def _delete(self, numbers: list[int]) -> None:
-        if numbers:
-            self.steps.write(f"del id {' '.join(map(str, numbers))}\n")
+        self.steps.delete(gone)
 
     def _derive_row(self, number: int) -> None:
         root = int(self.fused.linears.roots[number])
@@ -93,7 +89,7 @@ class Unlinked:
         self._find_bounds(rows)
         for link in self.sums:
             self._define(link)
-        self._delete([number for number in self.bounds.values() if number > self.last_whole])
+        self.steps.delete([number for number in self.bounds.values() if number > self.last_whole])
         for one in rows:
             self._restore(one)
         self._restore_truths()
@@ -171,11 +167,7 @@ class Unlinked:
         of the whole, too: their opposites, where a constant is added, or a multiple of it."""
         (terms, constant), sign = self.sums[side >> 1], 1 - 2 * (side & 1)
         is_of = dict(whole.terms) == {v: sign * a for v, a in terms.items()}
-        return is_of and whole.least + sign * constant >= self._end(side)
-
-    def _end(self, side: int) -> int:
-        """The least value of a side."""
-        return -self.encoding.upper[side >> 1] if side & 1 else self.encoding.lower[side >> 1]
+        return is_of and whole.least + sign * constant >= self.encoding.first[side]
 
     def _bound(self, side: int, one: Inequality, factor: int) -> None:
         """Derives the bound of a link's side by an inequality in which it has the factor, if that suffices."""
@@ -187,14 +179,14 @@ class Unlinked:
             if v == side >> 1:
                 continue
             other = 2 * v + (a > 0)  # -a * v is at least this
-            found += abs(a) * self._end(other)
+            found += abs(a) * self.encoding.first[other]
             if v not in self.sums:
                 add_bound(encoding, words, other, abs(a))
             elif other in self.bounds:
                 add_constraint(words, self.bounds[other], abs(a))
             else:
                 return
-        if -(-found // factor) >= self._end(side):
+        if -(-found // factor) >= self.encoding.first[side]:
             self.bounds[side] = self.line(f"pol {' '.join(words)}{f' {factor} d' if factor > 1 else ''}")
 
     # ---- links
@@ -216,7 +208,7 @@ class Unlinked:
         self.definitions[link] = up, down
         if link in encoding.domains:
             self.numbers[encoding.domains[link]] = self.line(f"pol {self.bounds[2 * link + 1]} {down} +")
-        self._delete(inner[:-2])
+        self.steps.delete(inner[:-2])
 
     def _restore(self, one: Inequality) -> None:
         """Derives a constraint of sums anew: its fused row, if it is no definition, and its links' definitions."""

@@ -139,7 +139,7 @@ class Writer(Steps):
                 log.literals(clause), [known.get(name) or self.constraint(name, trimmer) for name in names]
             )
         self.known[number << SHIFT | EVENT] = str(found)
-        self.delete([hint & ~LAST for hint in used if hint & LAST])
+        self.forget([hint & ~LAST for hint in used if hint & LAST])
         return found
 
     def solution(self, values: list[int]) -> int:
@@ -176,15 +176,13 @@ class Writer(Steps):
             self.lasting.add(self.of_relaxation.number)
         return self.of_relaxation
 
-    def delete(self, names: list[int]) -> None:
+    def forget(self, names: list[int]) -> None:
         """Deletes what these hints use, except for constraints that last."""
         own: list[int] = []
         for name in names:
             number = int(self.known.pop(name))
             own += self.derived.pop(name) if name & KINDS == STEP else (number,)
-        own = [number for number in own if number > self.formula and number not in self.lasting]
-        if own:
-            self.write(f"del id {' '.join(map(str, own))}\n")
+        self.delete(number for number in own if number > self.formula and number not in self.lasting)
 
 
 def write_proof(

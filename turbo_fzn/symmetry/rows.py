@@ -44,9 +44,7 @@ class _Reader:
         linears, clauses = fused.linears, fused.clauses
         heads = zip(*(column.tolist() for column in (linears.kind, linears.low, linears.high, linears.truth)))
         for row, (kind, low, high, truth) in enumerate(heads):
-            place = slice(linears.starts[row], linears.starts[row + 1])
-            terms = zip(linears.variables[place].tolist(), linears.coefficients[place].tolist())
-            self.add(("sum", kind, low, high), [*terms, *([(truth, "truth")] if truth >= 0 else [])])
+            self.add(("sum", kind, low, high), [*linears.terms(row), *([(truth, "truth")] if truth >= 0 else [])])
         for row in range(clauses.n_clauses):
             literals = clauses.literals[clauses.starts[row] : clauses.starts[row + 1]].tolist()
             self.add("clause", [(literal >> 1, literal & 1) for literal in literals])

@@ -68,6 +68,11 @@ class Linears:
     def n_rows(self) -> int:
         return len(self.kind)
 
+    def terms(self, row: int) -> list[tuple[int, int]]:
+        """The terms of a row: pairs (variable, coefficient)."""
+        place = slice(self.starts[row], self.starts[row + 1])
+        return list(zip(self.variables[place].tolist(), self.coefficients[place].tolist()))
+
     @property
     def sizes(self) -> np.ndarray:
         """The number of terms of each row."""

@@ -198,6 +198,7 @@ def test_bounds_that_do_not_follow_from_the_rows_are_an_exception():
     trial = Trial(tree(draft))
     assert trial.unlinked.links
     trial.encoding.upper[total] -= 1
+    trial.encoding.first[2 * total + 1] += 1
     trial.remove()
     with pytest.raises(NotJustified, match="bounds of sums"):
         trial.unlinked.restore_links()
@@ -211,5 +212,6 @@ def test_a_wrong_bound_of_a_sum_is_refused():
     trial = Trial(tree(draft))
     trial.remove()
     trial.encoding.lower[total] += 1
+    trial.encoding.first[2 * total] += 1
     with pytest.raises((NotJustified, Refused)):
         trial.unlinked.restore_links()
